@@ -1,0 +1,172 @@
+//! A whole book as text: the `.ply` file.
+//!
+//! Invariant: a book prints in one way, and what it prints parses back to the same book. Parsing
+//! checks form and digests; whether the moves follow from the rules is [`crate::Game`]'s to say.
+
+use std::fmt::Write as _;
+
+use crate::digest::Digest;
+use crate::entry::Entry;
+use crate::header::Header;
+use crate::seq::Seq;
+
+/// A header and the lines after it, each with its digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Book {
+    header: Header,
+    links: Vec<Link>,
+}
+
+/// One line with its digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The text: the header for the first, a line for the others.
+    pub text: String,
+    /// Its link of the chain.
+    pub digest: Digest,
+}
+
+/// Why a file is not a book.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}{}: {why}", at(.seq))]
+pub struct BookError {
+    /// Line of the file, from 1.
+    pub line: usize,
+    /// The entry that the line belongs to, if it belongs to one.
+    pub seq: Option<Seq>,
+    /// Why.
+    pub why: String,
+}
+
+fn at(seq: &Option<Seq>) -> String {
+    seq.map_or_else(String::new, |seq| format!(" (entry {seq})"))
+}
+
+impl Book {
+    /// A book of which only the header is written.
+    pub fn new(header: Header) -> Book {
+        let text = header.to_string();
+        let digest = Digest::of(text.as_bytes());
+        Book { header, links: vec![Link { text, digest }] }
+    }
+
+    /// The header.
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Every line with its digest, the header first.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The lines after the header.
+    pub fn lines(&self) -> &[Link] {
+        &self.links[1..]
+    }
+
+    /// The digest of the last entry: the book digest.
+    pub fn digest(&self) -> Digest {
+        self.links[self.links.len() - 1].digest
+    }
+
+    /// Adds a line after the others.
+    pub fn push(&mut self, line: impl Into<String>) {
+        let text = line.into();
+        let digest = self.digest().chain(&text);
+        self.links.push(Link { text, digest });
+    }
+
+    /// The `.ply` file.
+    pub fn print(&self) -> String {
+        let mut file = String::new();
+        for link in &self.links {
+            file.push_str(&print_link(&link.text, link.digest));
+        }
+        file.push_str(&print_trailer(self.links.len(), self.digest()));
+        file
+    }
+
+    /// Reads a `.ply` file, checking form and digests.
+    pub fn parse(file: &str) -> Result<Book, BookError> {
+        Reader { lines: file.split_inclusive('\n').collect(), at: 0 }.book()
+    }
+}
+
+/// A header or a line as it stands in a file, with its digest below it.
+pub fn print_link(text: &str, digest: Digest) -> String {
+    format!("{text}\n= {digest}\n")
+}
+
+/// The last line of a file.
+pub fn print_trailer(count: usize, digest: Digest) -> String {
+    let mut trailer = String::new();
+    // Writing to a String cannot fail.
+    let _ = writeln!(trailer, "end {count} {digest}");
+    trailer
+}
+
+struct Reader<'a> {
+    lines: Vec<&'a str>,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn book(&mut self) -> Result<Book, BookError> {
+        let header_end = self.lines.iter().position(|line| line.starts_with("= ")).unwrap_or(self.lines.len());
+        let mut header_lines = Vec::new();
+        for _ in 0..header_end {
+            header_lines.push(self.line(Some(Seq::FIRST))?);
+        }
+        let header = Header::parse(&header_lines.join("\n")).map_err(|error| BookError {
+            line: error.line,
+            seq: Some(Seq::FIRST),
+            why: error.why,
+        })?;
+        let mut book = Book::new(header);
+        self.digest(Seq::FIRST, book.digest())?;
+        loop {
+            let next = Seq(book.links.len() as u32).next();
+            let line = self.line(Some(next))?;
+            if let Some(trailer) = line.strip_prefix("end ") {
+                self.trailer(trailer, &book)?;
+                return Ok(book);
+            }
+            let entry: Entry = line.parse().map_err(|error| self.wrong(Some(next), format!("{error}")))?;
+            if entry.seq != next {
+                return Err(self.wrong(Some(next), format!("it is numbered {}", entry.seq)));
+            }
+            book.push(line);
+            self.digest(next, book.digest())?;
+        }
+    }
+
+    fn line(&mut self, seq: Option<Seq>) -> Result<&'a str, BookError> {
+        let line = self.lines.get(self.at).copied();
+        self.at += 1;
+        let line = line.ok_or_else(|| self.wrong(seq, "is missing: the file ends too early"))?;
+        line.strip_suffix('\n').ok_or_else(|| self.wrong(seq, "does not end in LF"))
+    }
+
+    fn digest(&mut self, seq: Seq, follows: Digest) -> Result<(), BookError> {
+        let line = self.line(Some(seq))?;
+        let digest = line.strip_prefix("= ").and_then(Digest::parse).ok_or_else(|| self.wrong(Some(seq), "is not a digest"))?;
+        if digest == follows { Ok(()) } else { Err(self.wrong(Some(seq), format!("the digest is {follows}, not {digest}"))) }
+    }
+
+    fn trailer(&mut self, trailer: &str, book: &Book) -> Result<(), BookError> {
+        let count = book.links.len();
+        if trailer != format!("{count} {}", book.digest()) {
+            return Err(self.wrong(None, format!("the trailer is not that of {count} entries with head {}", book.digest())));
+        }
+        if self.at < self.lines.len() {
+            self.at += 1;
+            return Err(self.wrong(None, "follows the trailer"));
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, seq: Option<Seq>, why: impl Into<String>) -> BookError {
+        BookError { line: self.at, seq, why: why.into() }
+    }
+}

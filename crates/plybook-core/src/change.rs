@@ -1,0 +1,90 @@
+//! What a move did, so that it can be taken back by one generic step.
+//!
+//! Invariant: a cell and a register occur at most once in a move's changes, and before ≠ after.
+
+use crate::board::{Cell, Content};
+use crate::position::Position;
+
+/// One cell, before and after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CellChange {
+    /// Which cell.
+    pub cell: Cell,
+    /// What stood there.
+    pub before: Content,
+    /// What stands there now.
+    pub after: Content,
+}
+
+/// A number that a ruleset derives and keeps in the position: a count, a streak, a token's square.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Register(pub u32);
+
+/// One register, before and after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegisterChange {
+    /// Which register.
+    pub register: Register,
+    /// Its value before.
+    pub before: u32,
+    /// Its value now.
+    pub after: u32,
+}
+
+/// Everything that a move changes. Rules build it; [`crate::Play`] applies it and takes it back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    cells: Vec<CellChange>,
+    registers: Vec<RegisterChange>,
+}
+
+impl Changes {
+    /// Nothing yet.
+    pub fn new() -> Changes {
+        Changes::default()
+    }
+
+    /// Puts `after` on `cell`; nothing is recorded where it already is so.
+    pub fn set(&mut self, position: &Position, cell: Cell, after: Content) {
+        if let Some(earlier) = self.cells.iter_mut().find(|change| change.cell == cell) {
+            earlier.after = after;
+            let undone = earlier.before == after;
+            if undone {
+                self.cells.retain(|change| change.cell != cell);
+            }
+            return;
+        }
+        let before = position.board().get(cell);
+        if before != after {
+            self.cells.push(CellChange { cell, before, after });
+        }
+    }
+
+    /// Gives `register` the value `after`; nothing is recorded where it already has it.
+    pub fn put(&mut self, position: &Position, register: Register, after: u32) {
+        if let Some(earlier) = self.registers.iter_mut().find(|change| change.register == register) {
+            earlier.after = after;
+            return;
+        }
+        let before = position.register(register);
+        if before != after {
+            self.registers.push(RegisterChange { register, before, after });
+        }
+    }
+
+    /// The register's value once these changes are applied.
+    pub fn register(&self, position: &Position, register: Register) -> u32 {
+        let changed = self.registers.iter().find(|change| change.register == register);
+        changed.map_or_else(|| position.register(register), |change| change.after)
+    }
+
+    /// The cells changed, in the order in which the rules recorded them.
+    pub fn cells(&self) -> &[CellChange] {
+        &self.cells
+    }
+
+    /// The registers changed.
+    pub fn registers(&self) -> &[RegisterChange] {
+        &self.registers
+    }
+}

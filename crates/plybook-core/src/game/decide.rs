@@ -1,0 +1,144 @@
+//! What may be appended: turns a request into an entry, or says why not.
+//!
+//! Order of checks: shape → closed or finished → expected entry → turn → legality → limits.
+
+use crate::action::Action;
+use crate::dice::Dice;
+use crate::entry::{Actor, Body, Entry, Move, Undo, in_book_order};
+use crate::game::{Game, State};
+use crate::header::UndoBy;
+use crate::limits;
+use crate::outcome::Outcome;
+use crate::rejection::{Rejection, UndoRefusal};
+use crate::rules::Verdict;
+use crate::seat::Seat;
+use crate::seq::Seq;
+use crate::time::Time;
+
+/// What somebody wants of a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Who.
+    pub actor: Actor,
+    /// The last entry that they decided on.
+    pub expected: Seq,
+    /// What.
+    pub ask: Ask,
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// A move.
+    Move(Action),
+    /// A move in the ruleset's notation.
+    MoveText(String),
+    /// To take back the move with this number and everything after it; without a number, the
+    /// seat's latest standing move.
+    Undo(Option<Seq>),
+    /// To close a finished game.
+    Close,
+}
+
+impl Game {
+    /// The entry that this request becomes at `now`, or why it is refused. The game stays as it was.
+    pub fn decide(&mut self, request: &Request, now: Time, dice: &Dice) -> Result<Entry, Rejection> {
+        let action = self.read_ask(request)?;
+        self.check_open(&request.ask)?;
+        if request.expected < self.decided || request.expected > self.head.seq {
+            return Err(Rejection::Stale { expected: request.expected, head: self.head.seq });
+        }
+        if self.head.seq.0 >= limits::ENTRIES_MAX {
+            return Err(Rejection::Limit { limit: "entries_per_game", most: u64::from(limits::ENTRIES_MAX) });
+        }
+        let body = match (&request.ask, action) {
+            (Ask::Undo(target), _) => Body::Undo(self.decide_undo(request.actor.seat, *target)?),
+            (_, Some(action)) => Body::Move(self.decide_move(request.actor.seat, action, dice)?),
+            (_, None) => Body::Close,
+        };
+        let closes = match &body {
+            Body::Move(Move { verdict: Verdict::Finished(_), .. }) => !self.header.undo.after_end,
+            Body::Close => true,
+            _ => false,
+        };
+        let seed = closes.then(|| dice.seed().clone());
+        let entry = Entry { seq: self.head.seq.next(), time: now.max(self.head.time), actor: request.actor.clone(), body, seed };
+        if entry.to_string().len() > limits::LINE_BYTES_MAX {
+            return Err(Rejection::Limit { limit: "line_bytes", most: limits::LINE_BYTES_MAX as u64 });
+        }
+        Ok(entry)
+    }
+
+    fn read_ask(&self, request: &Request) -> Result<Option<Action>, Rejection> {
+        let seats = self.header.seat_count();
+        if let Some(seat) = request.actor.seat.filter(|seat| seat.0 >= seats) {
+            return Err(Rejection::NoSuchSeat { seat, seats });
+        }
+        let shapes = self.rules().shapes();
+        let refuse = |detail: String| Rejection::InvalidAction { detail, accepted: shapes.iter().map(|shape| shape.name()).collect() };
+        match &request.ask {
+            Ask::Undo(_) | Ask::Close => Ok(None),
+            Ask::Move(action) if shapes.contains(&action.shape()) => Ok(Some(*action)),
+            Ask::Move(action) => Err(refuse(format!("this game has no action {:?}", action.shape().name()))),
+            Ask::MoveText(text) if text.len() > limits::NOTATION_BYTES_MAX => {
+                Err(refuse(format!("a notation has at most {} bytes", limits::NOTATION_BYTES_MAX)))
+            }
+            Ask::MoveText(text) => {
+                self.rules().read_action(text).map(Some).ok_or_else(|| refuse(format!("{text:?} is not an action of this game")))
+            }
+        }
+    }
+
+    fn check_open(&self, ask: &Ask) -> Result<(), Rejection> {
+        let finished = |outcome: &Outcome, closed| Err(Rejection::Finished { outcome: outcome.clone(), closed });
+        match (self.state(), self.outcome(), ask) {
+            (State::Active, _, Ask::Close) => Err(Rejection::NotFinished),
+            (State::Closed, Some(outcome), _) => finished(outcome, true),
+            (State::Finished, Some(outcome), Ask::Move(_) | Ask::MoveText(_)) => finished(outcome, false),
+            _ => Ok(()),
+        }
+    }
+
+    fn decide_move(&mut self, seat: Option<Seat>, action: Action, dice: &Dice) -> Result<Move, Rejection> {
+        let to_move = self.to_move().ok_or(Rejection::NotFinished)?;
+        if seat != Some(to_move) {
+            return Err(Rejection::NotYourTurn { to_move });
+        }
+        let throw = self.rules().throw(action);
+        let draw = self.position().throws();
+        let faces = throw.map_or_else(Vec::new, |throw| dice.throw(draw, to_move, throw));
+        let changes = self.play.resolve(action, &faces).map_err(Rejection::Illegal)?;
+        let cells = in_book_order(changes.cells().to_vec());
+        let (verdict, _) = self.play.step(changes, throw.is_some());
+        let ply = self.position().ply();
+        let stepped = self.play.back();
+        assert!(stepped.is_some(), "the trial step is taken back");
+        Ok(Move { notation: self.rules().write_action(action), ply, faces, cells, verdict })
+    }
+
+    fn decide_undo(&self, seat: Option<Seat>, target: Option<Seq>) -> Result<Undo, Rejection> {
+        let refuse = |why| Err(Rejection::UndoNotAllowed(why));
+        let policy = self.header.undo;
+        if policy.by == UndoBy::None || (self.state() == State::Finished && !policy.after_end) {
+            return refuse(UndoRefusal::Policy);
+        }
+        let mover = |ply: usize| self.play.standing()[ply].seat;
+        let ply = match target {
+            Some(target) => self.standing.binary_search(&target).ok(),
+            None => (0..self.standing.len()).rev().find(|ply| Some(mover(*ply)) == seat),
+        };
+        let ply = ply.ok_or(Rejection::NothingToUndo)?;
+        let taken = &self.play.standing()[ply..];
+        if policy.by == UndoBy::OwnLastMove && taken.iter().any(|standing| Some(standing.seat) != seat) {
+            return refuse(UndoRefusal::NotYourMove);
+        }
+        if !policy.over_throw && taken.iter().any(|standing| standing.threw) {
+            return refuse(UndoRefusal::ChanceRevealed);
+        }
+        if taken.len() > limits::UNDO_PLIES_MAX {
+            return Err(Rejection::Limit { limit: "undo_plies", most: limits::UNDO_PLIES_MAX as u64 });
+        }
+        let cells = in_book_order(self.play.changes_back_to(ply));
+        Ok(Undo { target: self.standing[ply], ply: ply as u32, cells, next: mover(ply) })
+    }
+}

@@ -1,0 +1,139 @@
+//! Moves a game on by the entries of its book, checking each against the rules.
+//!
+//! Invariant: an entry is applied whole or not at all, and what it claims is what the rules say.
+
+use crate::dice::Face;
+use crate::digest::Digest;
+use crate::entry::{Body, Entry, Move, Undo, in_book_order};
+use crate::game::{Game, Head, State};
+use crate::rules::Verdict;
+use crate::seat::Seat;
+use crate::seq::Seq;
+
+/// Why an entry does not follow from the book before it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("entry {seq}: {why}")]
+pub struct FoldError {
+    /// The first wrong entry.
+    pub seq: Seq,
+    /// What it claims, and what the rules say.
+    pub why: String,
+}
+
+impl Game {
+    /// Moves on by the next line of the book and its stored digest.
+    pub fn apply_line(&mut self, line: &str, digest: Digest) -> Result<Entry, FoldError> {
+        let seq = self.head.seq.next();
+        let entry: Entry = line.parse().map_err(|error| FoldError { seq, why: format!("the line {error}") })?;
+        let follows = self.head.digest.chain(line);
+        if follows != digest {
+            return Err(FoldError { seq, why: format!("its digest is {follows}, not {digest}") });
+        }
+        self.apply_linked(&entry, digest)?;
+        Ok(entry)
+    }
+
+    /// Moves on by an entry, computing its digest.
+    pub fn apply(&mut self, entry: &Entry) -> Result<Head, FoldError> {
+        let digest = self.head.digest.chain(&entry.to_string());
+        self.apply_linked(entry, digest)?;
+        Ok(self.head)
+    }
+
+    fn apply_linked(&mut self, entry: &Entry, digest: Digest) -> Result<(), FoldError> {
+        self.fold(entry).map_err(|why| FoldError { seq: self.head.seq.next(), why })?;
+        self.head = Head { seq: entry.seq, digest, time: entry.time };
+        self.closed = entry.closes();
+        if !matches!(entry.body, Body::Close) {
+            self.decided = entry.seq;
+        }
+        Ok(())
+    }
+
+    fn fold(&mut self, entry: &Entry) -> Result<(), String> {
+        if self.state() == State::Closed {
+            return Err("the game was closed before it".to_owned());
+        }
+        if entry.seq != self.head.seq.next() {
+            return Err(format!("it is numbered {}", entry.seq));
+        }
+        if entry.time < self.head.time {
+            return Err(format!("its time {} is before {}", entry.time, self.head.time));
+        }
+        self.check_seed(entry)?;
+        match &entry.body {
+            Body::Move(made) => self.fold_move(entry.seq, entry.actor.seat, made),
+            Body::Undo(undo) => self.fold_undo(undo),
+            Body::Close if self.state() == State::Finished => Ok(()),
+            Body::Close => Err("it closes a game that is not finished".to_owned()),
+        }
+    }
+
+    fn check_seed(&self, entry: &Entry) -> Result<(), String> {
+        let closes = match entry.body {
+            Body::Move(_) => entry.outcome().is_some() && !self.header.undo.after_end,
+            Body::Undo(_) => false,
+            Body::Close => true,
+        };
+        match &entry.seed {
+            Some(_) if !closes => Err("it reveals the seed but does not close the game".to_owned()),
+            None if closes => Err("it closes the game but does not reveal the seed".to_owned()),
+            Some(seed) if seed.commitment() != self.header.commitment => Err("its seed is not the one committed to".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    fn fold_move(&mut self, seq: Seq, seat: Option<Seat>, made: &Move) -> Result<(), String> {
+        let to_move = self.to_move().ok_or("the game was finished before it")?;
+        if seat != Some(to_move) {
+            return Err(format!("it is a move of another seat than {to_move}, whose turn it is"));
+        }
+        let action =
+            self.rules().read_action(&made.notation).ok_or_else(|| format!("{:?} is not an action of this game", made.notation))?;
+        if !self.rules().shapes().contains(&action.shape()) {
+            return Err(format!("{:?} is not an action of this game", made.notation));
+        }
+        self.check_faces(action, &made.faces)?;
+        let changes = self.play.resolve(action, &made.faces).map_err(|illegal| format!("the move is illegal: {illegal}"))?;
+        if in_book_order(changes.cells().to_vec()) != made.cells {
+            return Err("it claims other changes than the rules make".to_owned());
+        }
+        let (verdict, _) = self.play.step(changes, !made.faces.is_empty());
+        let ply = self.position().ply();
+        if verdict != made.verdict || ply != made.ply {
+            self.play.back();
+            return Err(format!("it claims another result than the rules give: {}", tell(&verdict)));
+        }
+        self.standing.push(seq);
+        Ok(())
+    }
+
+    fn check_faces(&self, action: crate::Action, faces: &[Face]) -> Result<(), String> {
+        let (dice, sides) = self.rules().throw(action).map_or((0, 0), |throw| (throw.dice, throw.sides));
+        let fit = faces.len() == usize::from(dice) && faces.iter().all(|face| (1..=sides).contains(face));
+        if fit { Ok(()) } else { Err(format!("it shows other dice than {dice} with {sides} sides")) }
+    }
+
+    fn fold_undo(&mut self, undo: &Undo) -> Result<(), String> {
+        let ply = self.standing.binary_search(&undo.target).map_err(|_| format!("no move {} stands", undo.target))?;
+        if in_book_order(self.play.changes_back_to(ply)) != undo.cells || undo.ply as usize != ply {
+            return Err("it claims other changes than going back makes".to_owned());
+        }
+        if self.play.standing()[ply].seat != undo.next {
+            return Err("it claims that another seat is next than the one whose move was taken back".to_owned());
+        }
+        while self.standing.len() > ply {
+            self.standing.pop();
+            self.play.back();
+        }
+        Ok(())
+    }
+}
+
+fn tell(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Next { seat, .. } => format!("seat {seat} is next"),
+        Verdict::Finished(outcome) if outcome.winning_seats().is_empty() => format!("a draw ({})", outcome.reason),
+        Verdict::Finished(outcome) => format!("won by {} ({})", outcome.winning_seats(), outcome.reason),
+    }
+}

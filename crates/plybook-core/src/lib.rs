@@ -1,0 +1,66 @@
+//! What a game *is*: boards, actions, the rules trait, dice, and the book.
+//!
+//! The core is pure. It does no IO, reads no clock, draws no randomness of its own, uses no floats
+//! and depends on no hash-map order, so the same book gives the same bytes on every machine and in
+//! every later release. Time, ids and seeds come in as arguments.
+//!
+//! Read it in this order:
+//!
+//! | module | the noun |
+//! | --- | --- |
+//! | [`seat`], [`seq`], [`time`] | numbers with a meaning |
+//! | [`board`], [`action`], [`change`] | where pieces are, what a seat asks for, what it did |
+//! | [`position`], [`outcome`] | everything that is true after a move |
+//! | [`rules`], [`ruleset`], [`params`] | what a game's author writes |
+//! | [`play`] | a position with its way back: one generic step forward and one back |
+//! | [`dice`], [`digest`] | what can be proved |
+//! | [`header`], [`entry`], [`book`] | the text that is stored |
+//! | [`game`], [`rejection`] | folds the book, decides what may be appended |
+//! | [`grid`], [`diagram`] | coordinates and boards as text |
+//! | [`limits`] | a number for everything |
+
+pub mod action;
+pub mod board;
+pub mod book;
+pub mod change;
+pub mod diagram;
+pub mod dice;
+pub mod digest;
+pub mod entry;
+pub mod game;
+pub mod grid;
+pub mod header;
+pub mod limits;
+pub mod outcome;
+pub mod params;
+pub mod perft;
+pub mod play;
+pub mod position;
+pub mod rejection;
+pub mod rules;
+pub mod ruleset;
+mod scan;
+pub mod seat;
+pub mod seq;
+pub mod time;
+
+pub use ::uuid::Uuid;
+pub use action::Action;
+pub use board::{Board, Cell, Content};
+pub use book::Book;
+pub use change::{CellChange, Changes};
+pub use dice::{Dice, Face, Seed};
+pub use digest::Digest;
+pub use entry::Entry;
+pub use game::Game;
+pub use header::Header;
+pub use outcome::Outcome;
+pub use params::{ParamSpec, ParamValue, Params};
+pub use play::Play;
+pub use position::Position;
+pub use rejection::Rejection;
+pub use rules::{Illegal, Rules, Verdict};
+pub use ruleset::{Card, Ruleset, RulesetId};
+pub use seat::{Seat, SeatSet};
+pub use seq::Seq;
+pub use time::Time;

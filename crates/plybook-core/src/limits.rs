@@ -1,0 +1,28 @@
+//! A name and a number for everything that the core accepts.
+//!
+//! Invariant: nothing that comes from outside is kept before it was held against its limit.
+
+/// Most seats at a table: a track's cell keeps one bit a seat in a byte.
+pub const SEATS_MAX: u8 = 8;
+/// Longest side of a board, in cells.
+pub const SIDE_MAX: u16 = 1_000;
+/// Longest mark, in bytes.
+pub const MARK_BYTES_MAX: usize = 16;
+/// Longest player id, in bytes.
+pub const PLAYER_BYTES_MAX: usize = 64;
+/// Longest principal, in bytes.
+pub const PRINCIPAL_BYTES_MAX: usize = 64;
+/// Longest notation of an action, in bytes.
+pub const NOTATION_BYTES_MAX: usize = 32;
+/// Longest header or line, in bytes: both fit into an index page beside their key.
+pub const LINE_BYTES_MAX: usize = 2_400;
+/// Most entries of a game.
+pub const ENTRIES_MAX: u32 = 250_000;
+/// Most moves taken back by one undo.
+pub const UNDO_PLIES_MAX: usize = 100;
+/// Most jumps on a track.
+pub const JUMPS_MAX: usize = 100;
+/// Most dice in a throw.
+pub const DICE_MAX: u8 = 8;
+/// Most sides of a die.
+pub const SIDES_MAX: u8 = 100;

@@ -1,0 +1,131 @@
+//! A position with its way back.
+//!
+//! Invariant: *play k, undo k, play the same k* equals playing straight, in every derived value.
+//! There is one step forward and one step back, the same for every ruleset.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::action::Action;
+use crate::change::{CellChange, Changes};
+use crate::dice::Face;
+use crate::position::{Position, Status};
+use crate::rules::{Illegal, Rules, Verdict};
+use crate::seat::{Seat, SeatSet};
+
+/// A standing move: what it changed and what stood before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Who moved.
+    pub seat: Seat,
+    /// What it changed.
+    pub changes: Changes,
+    /// Whether it threw dice.
+    pub threw: bool,
+    before: Status,
+}
+
+/// Rules, the position now, and every standing move.
+#[derive(Clone, Debug)]
+pub struct Play {
+    rules: Arc<dyn Rules>,
+    position: Position,
+    standing: Vec<Standing>,
+}
+
+impl Play {
+    /// Before the first move.
+    pub fn new(rules: Arc<dyn Rules>, seats: u8) -> Play {
+        let position = Position::new(rules.setup(), seats);
+        Play { rules, position, standing: Vec::new() }
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &dyn Rules {
+        self.rules.as_ref()
+    }
+
+    /// The position now.
+    pub const fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// The standing moves, oldest first.
+    pub fn standing(&self) -> &[Standing] {
+        &self.standing
+    }
+
+    /// What `action` by the seat to move would change. `faces` are the dice it throws.
+    /// Asked of a finished position, it answers for nobody: that is a caller's error.
+    pub fn resolve(&self, action: Action, faces: &[Face]) -> Result<Changes, Illegal> {
+        let Some(seat) = self.position.to_move() else {
+            return Err(Illegal::new("GAME_FINISHED", "the game is over"));
+        };
+        self.rules.resolve(&self.position, seat, action, faces)
+    }
+
+    /// One step forward: applies what [`Play::resolve`] answered and says what follows.
+    pub fn step(&mut self, changes: Changes, threw: bool) -> (Verdict, SeatSet) {
+        let Status::InProgress { to_move: seat } = *self.position.status() else {
+            panic!("a step is taken only in a game in progress");
+        };
+        self.position.apply(seat, &changes, threw);
+        let verdict = self.rules.judge(&self.position, seat, &changes);
+        let (status, skipped) = match &verdict {
+            Verdict::Next { seat, skipped } => (Status::InProgress { to_move: *seat }, *skipped),
+            Verdict::Finished(outcome) => (Status::Finished(outcome.clone()), SeatSet::EMPTY),
+        };
+        let before = self.position.set_status(status);
+        self.standing.push(Standing { seat, changes, threw, before });
+        (verdict, skipped)
+    }
+
+    /// Plays `action` for the seat to move.
+    pub fn play(&mut self, action: Action, faces: &[Face]) -> Result<Verdict, Illegal> {
+        let changes = self.resolve(action, faces)?;
+        Ok(self.step(changes, !faces.is_empty()).0)
+    }
+
+    /// One step back; nothing at the beginning.
+    pub fn back(&mut self) -> Option<Standing> {
+        let standing = self.standing.pop()?;
+        self.position.revert(standing.seat, &standing.changes, standing.threw);
+        self.position.set_status(standing.before.clone());
+        Some(standing)
+    }
+
+    /// Whether `action` is legal for the seat to move. An action that throws dice is legal whatever
+    /// they show.
+    pub fn is_legal(&self, action: Action) -> bool {
+        let faces = self.rules.throw(action).map_or_else(Vec::new, |throw| vec![1; usize::from(throw.dice)]);
+        self.resolve(action, &faces).is_ok()
+    }
+
+    /// Offers every legal action of the seat to move, in a fixed order, until told to stop.
+    pub fn each_legal(&self, offer: &mut dyn FnMut(Action) -> ControlFlow<()>) {
+        let Some(seat) = self.position.to_move() else { return };
+        self.rules.candidates(&self.position, seat, &mut |action| {
+            if self.is_legal(action) { offer(action) } else { ControlFlow::Continue(()) }
+        });
+    }
+
+    /// Every legal action of the seat to move, in a fixed order.
+    pub fn legal(&self) -> Vec<Action> {
+        let mut actions = Vec::new();
+        self.each_legal(&mut |action| {
+            actions.push(action);
+            ControlFlow::Continue(())
+        });
+        actions
+    }
+
+    /// What going back to `ply` would change on the board, cells ascending: without going.
+    pub fn changes_back_to(&self, ply: usize) -> Vec<CellChange> {
+        let mut net = std::collections::BTreeMap::new();
+        for change in self.standing[ply..].iter().rev().flat_map(|standing| standing.changes.cells()) {
+            let now = self.position.board().get(change.cell);
+            net.insert(change.cell, CellChange { cell: change.cell, before: now, after: change.before });
+        }
+        net.into_values().filter(|change| change.before != change.after).collect()
+    }
+}

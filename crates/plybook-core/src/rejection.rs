@@ -1,0 +1,97 @@
+//! Why a game refuses a request.
+//!
+//! Invariant: every refusal has a type and says what the caller needs to go on. A refused request
+//! leaves the game as it was.
+
+use crate::outcome::Outcome;
+use crate::rules::Illegal;
+use crate::seat::Seat;
+use crate::seq::Seq;
+
+/// Why a game refuses a request, in the order in which the checks are made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    /// The table has no such seat.
+    #[error("the table has {seats} seats; there is no seat {seat}")]
+    NoSuchSeat {
+        /// The seat asked for.
+        seat: Seat,
+        /// Seats at the table.
+        seats: u8,
+    },
+    /// The ruleset does not know this shape or this notation.
+    #[error("{detail}")]
+    InvalidAction {
+        /// Why, in one sentence.
+        detail: String,
+        /// The shapes accepted.
+        accepted: Vec<&'static str>,
+    },
+    /// The game is finished; if it is not closed, an undo may reopen it where its policy allows.
+    #[error("the game is over")]
+    Finished {
+        /// How it ended.
+        outcome: Outcome,
+        /// Whether it is closed for good.
+        closed: bool,
+    },
+    /// The game is not finished, so it cannot be closed.
+    #[error("the game is not finished")]
+    NotFinished,
+    /// The caller decided on an older or an imagined state.
+    #[error("expected entry {expected}, the head is {head}")]
+    Stale {
+        /// What the caller expected.
+        expected: Seq,
+        /// What is.
+        head: Seq,
+    },
+    /// Another seat is to move.
+    #[error("it is seat {to_move}'s turn")]
+    NotYourTurn {
+        /// Whose turn it is.
+        to_move: Seat,
+    },
+    /// The rules say no.
+    #[error("{0}")]
+    Illegal(Illegal),
+    /// No move stands that could be taken back.
+    #[error("no such move stands")]
+    NothingToUndo,
+    /// A move stands, but may not be taken back.
+    #[error("{0}")]
+    UndoNotAllowed(UndoRefusal),
+    /// A limit of [`crate::limits`].
+    #[error("more than {limit} allows ({most})")]
+    Limit {
+        /// The limit's name.
+        limit: &'static str,
+        /// Its value.
+        most: u64,
+    },
+}
+
+/// Why a standing move may not be taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UndoRefusal {
+    /// The game's policy does not allow it.
+    #[error("the game's policy does not allow it")]
+    Policy,
+    /// It is another seat's move, or another seat has answered it.
+    #[error("another seat made this move or has answered it")]
+    NotYourMove,
+    /// Dice were shown.
+    #[error("dice were shown")]
+    ChanceRevealed,
+}
+
+impl UndoRefusal {
+    /// The word in the contract.
+    pub const fn code(self) -> &'static str {
+        match self {
+            UndoRefusal::Policy => "POLICY",
+            UndoRefusal::NotYourMove => "NOT_YOUR_MOVE",
+            UndoRefusal::ChanceRevealed => "CHANCE_REVEALED",
+        }
+    }
+}
