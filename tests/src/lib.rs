@@ -1,1 +1,6 @@
-//! (being written)
+//! The vocabulary of the tests: tables to play at, throwaway databases, server processes, vectors.
+//!
+//! Invariant: nothing here decides whether a test passes; it only lets a test read like prose.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::missing_panics_doc)]
+

@@ -1,0 +1,4 @@
+//! One test binary: what Plybook promises, from the rules up to server processes.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
