@@ -1,1 +1,16 @@
-//! (being written)
+//! The contract: generated types, clients and servers of `plybook.v1`, and its descriptor set.
+//!
+//! Invariant: nothing here is written by hand but this page; `proto/` is the source.
+
+/// Package `plybook.v1`.
+#[allow(missing_docs, clippy::all, clippy::pedantic, unreachable_pub, clippy::large_enum_variant)]
+pub mod v1 {
+    tonic::include_proto!("plybook.v1");
+}
+
+/// The encoded `FileDescriptorSet` of the contract and its imports, for reflection and for clients
+/// that generate their stubs at run time.
+pub const DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plybook.binpb"));
+
+/// The domain of every `google.rpc.ErrorInfo`.
+pub const ERROR_DOMAIN: &str = "plybook";

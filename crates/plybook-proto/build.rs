@@ -1,0 +1,24 @@
+//! Compiles the contract without protoc: protox parses, prost and tonic generate.
+
+use std::path::PathBuf;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("../../proto");
+    let files: Vec<PathBuf> = ["audit_service", "board", "error_reason", "event", "game_service", "ruleset"]
+        .iter()
+        .map(|name| root.join(format!("plybook/v1/{name}.proto")))
+        .collect();
+    println!("cargo::rerun-if-changed={}", root.display());
+
+    let descriptors = protox::Compiler::new([&root])?
+        .include_imports(true)
+        .include_source_info(true)
+        .open_files(&files)?
+        .file_descriptor_set();
+    let out = PathBuf::from(std::env::var("OUT_DIR")?).join("plybook.binpb");
+    std::fs::write(&out, prost::Message::encode_to_vec(&descriptors))?;
+
+    // Events and games are large beside heartbeats and snapshots; boxing would only move the cost.
+    tonic_prost_build::configure().compile_fds(descriptors)?;
+    Ok(())
+}
