@@ -1,0 +1,143 @@
+-- Plybook on Postgres 15 or later: one row an entry, and beside the books only what lists need.
+--
+-- book_entry is the truth. game and game_player can be rebuilt from it; game_seed cannot, until a
+-- closing line reveals the seed. Every key begins with the tenant, so no index mixes two of them.
+--
+-- What holds, and what holds it:
+--   an entry follows the entry before it .... the append's own condition (it inserts only if seq - 1 is there)
+--   one entry a number ...................... book_entry_pkey
+--   one answer a request, for ever .......... book_entry_request_once, game_creation_once
+--   entries never change or vanish .......... trigger book_entry_is_append_only, and the rights below
+--   lines fit beside their key .............. book_entry_line_fits
+--
+-- There is no foreign key from book_entry to game: it would lock the game's row, and so write it, with
+-- every move. The append's condition already demands entry 1, which only a creation writes.
+
+CREATE TABLE tenant (
+    id   int  NOT NULL,
+    name text COLLATE "C" NOT NULL,
+
+    CONSTRAINT tenant_pkey PRIMARY KEY (id),
+    CONSTRAINT tenant_id_is_positive CHECK (id > 0),
+    CONSTRAINT tenant_name_once UNIQUE (name),
+    CONSTRAINT tenant_name_is_short CHECK (octet_length(name) BETWEEN 1 AND 64)
+);
+
+-- Everything belongs to it until there are credentials.
+INSERT INTO tenant (id, name) VALUES (1, 'default');
+
+-- A game as lists see it. A move does not touch its row: only the entries that finish, reopen or close
+-- the game do. Ids are UUIDv7, so descending id is newest first.
+CREATE TABLE game (
+    tenant_id    int         NOT NULL,
+    id           uuid        NOT NULL,
+    request_id   uuid        NOT NULL,
+    request_hash bytea       NOT NULL,
+    ruleset      text COLLATE "C" NOT NULL,
+    state        text COLLATE "C" NOT NULL DEFAULT 'active',
+    created_at   timestamptz NOT NULL DEFAULT now(),
+
+    CONSTRAINT game_pkey PRIMARY KEY (tenant_id, id),
+    CONSTRAINT game_of_a_tenant FOREIGN KEY (tenant_id) REFERENCES tenant (id),
+    CONSTRAINT game_creation_once UNIQUE (tenant_id, request_id),
+    CONSTRAINT game_request_hash_is_sha256 CHECK (octet_length(request_hash) = 32),
+    CONSTRAINT game_state_is_known CHECK (state IN ('active', 'finished', 'closed'))
+) WITH (fillfactor = 85);
+
+CREATE INDEX game_by_ruleset ON game (tenant_id, ruleset, id);
+CREATE INDEX game_by_state ON game (tenant_id, state, id);
+
+-- Who plays where: one row a player and game, however many seats the player holds.
+CREATE TABLE game_player (
+    tenant_id int  NOT NULL,
+    player    text COLLATE "C" NOT NULL,
+    game_id   uuid NOT NULL,
+
+    CONSTRAINT game_player_pkey PRIMARY KEY (tenant_id, player, game_id),
+    CONSTRAINT game_player_of_a_game FOREIGN KEY (tenant_id, game_id) REFERENCES game (tenant_id, id),
+    CONSTRAINT game_player_is_named CHECK (octet_length(player) BETWEEN 1 AND 64)
+);
+
+-- The secret behind a game's dice, in a table of its own so that it can have rights of its own.
+CREATE TABLE game_seed (
+    tenant_id int   NOT NULL,
+    game_id   uuid  NOT NULL,
+    seed      bytea NOT NULL,
+
+    CONSTRAINT game_seed_pkey PRIMARY KEY (tenant_id, game_id),
+    CONSTRAINT game_seed_of_a_game FOREIGN KEY (tenant_id, game_id) REFERENCES game (tenant_id, id),
+    CONSTRAINT game_seed_is_32_bytes CHECK (octet_length(seed) = 32)
+);
+
+-- The books.
+--
+-- * The key carries all that a reader of a book wants, so that a rebuild is a scan of neighbouring index
+--   pages and not one heap page an entry. A b-tree tuple holds 2704 bytes: the longest line that
+--   book_entry_line_fits allows, digest, request id and key are under 2520.
+-- * xid and epoch are for a feed of all games that must not lose an entry whose transaction commits
+--   late: it reads in the order of book_entry_feed, below the oldest running transaction. epoch is
+--   counted up when a restore into another cluster starts the transaction ids anew.
+-- * Ranges of UUIDv7 are months. They are ranges of the game's id and not of a time because every
+--   unique key must contain the partition key. Until a month is worth detaching, all is in one partition.
+CREATE TABLE book_entry (
+    tenant_id    int      NOT NULL,
+    game_id      uuid     NOT NULL,
+    seq          int      NOT NULL,
+    request_id   uuid     NOT NULL,
+    request_hash bytea    NOT NULL,
+    digest       bytea    NOT NULL,
+    line         text COLLATE "C" NOT NULL,
+    xid          xid8     NOT NULL DEFAULT pg_current_xact_id(),
+    epoch        smallint NOT NULL DEFAULT 1,
+
+    CONSTRAINT book_entry_pkey PRIMARY KEY (tenant_id, game_id, seq) INCLUDE (request_id, digest, line),
+    CONSTRAINT book_entry_request_once UNIQUE (tenant_id, game_id, request_id),
+    CONSTRAINT book_entry_counts_from_one CHECK (seq > 0),
+    CONSTRAINT book_entry_request_hash_is_sha256 CHECK (octet_length(request_hash) = 32),
+    CONSTRAINT book_entry_digest_is_sha256 CHECK (octet_length(digest) = 32),
+    CONSTRAINT book_entry_line_fits CHECK (octet_length(line) BETWEEN 1 AND 2400)
+) PARTITION BY RANGE (game_id);
+
+CREATE INDEX book_entry_feed ON book_entry (tenant_id, epoch, xid, game_id, seq);
+
+-- Vacuum follows inserts closely: it marks the pages that let a rebuild stay in the index.
+CREATE TABLE book_entry_rest PARTITION OF book_entry DEFAULT
+    WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
+
+-- An UPDATE that changes nothing must pass: a repeated append takes that way to the row it once wrote.
+CREATE FUNCTION plybook_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_LEVEL = 'ROW' AND TG_OP = 'UPDATE' THEN
+        IF NEW IS NOT DISTINCT FROM OLD THEN
+            RETURN NEW;
+        END IF;
+    END IF;
+    RAISE EXCEPTION '% on % is refused: what is written there never changes', TG_OP, TG_TABLE_NAME
+        USING ERRCODE = 'restrict_violation';
+END
+$$;
+
+CREATE TRIGGER book_entry_is_append_only BEFORE UPDATE OR DELETE ON book_entry
+    FOR EACH ROW EXECUTE FUNCTION plybook_refuse_change();
+CREATE TRIGGER book_entry_is_not_truncated BEFORE TRUNCATE ON book_entry
+    FOR EACH STATEMENT EXECUTE FUNCTION plybook_refuse_change();
+-- Row triggers reach every partition by themselves, statement triggers do not: each new one needs this.
+CREATE TRIGGER book_entry_rest_is_not_truncated BEFORE TRUNCATE ON book_entry_rest
+    FOR EACH STATEMENT EXECUTE FUNCTION plybook_refuse_change();
+
+-- A commitment is public from the first reply, so its seed is as final as the book.
+CREATE TRIGGER game_seed_is_final BEFORE UPDATE OR DELETE ON game_seed
+    FOR EACH ROW EXECUTE FUNCTION plybook_refuse_change();
+CREATE TRIGGER game_seed_is_not_truncated BEFORE TRUNCATE ON game_seed
+    FOR EACH STATEMENT EXECUTE FUNCTION plybook_refuse_change();
+
+-- All that a server's role needs, where it is not the owner of these tables: SELECT plybook_grant('app').
+-- It may rewrite a state, which the book can restore, and a request id, which the trigger then holds fast.
+CREATE FUNCTION plybook_grant(app regrole) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('GRANT SELECT ON tenant, game, game_player, game_seed, book_entry, _sqlx_migrations TO %s', app);
+    EXECUTE format('GRANT INSERT ON game, game_player, game_seed, book_entry TO %s', app);
+    EXECUTE format('GRANT UPDATE (state) ON game TO %s', app);
+    EXECUTE format('GRANT UPDATE (request_id) ON book_entry TO %s', app);
+END
+$$;

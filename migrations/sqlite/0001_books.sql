@@ -1,0 +1,99 @@
+-- Plybook in one SQLite file: the same nouns and rules as on Postgres, for a single node.
+--
+-- book_entry is the truth; game and game_player can be rebuilt from it. Ids are the 16 bytes of a UUID,
+-- so that their order is the order of creation. There is one writer: an append checks its conditions and
+-- writes inside one transaction, and the constraints stand behind it.
+
+CREATE TABLE tenant (
+    id   INTEGER NOT NULL CONSTRAINT tenant_pkey PRIMARY KEY CONSTRAINT tenant_id_is_positive CHECK (id > 0),
+    name TEXT    NOT NULL CONSTRAINT tenant_name_once UNIQUE
+                 CONSTRAINT tenant_name_is_short CHECK (octet_length(name) BETWEEN 1 AND 64)
+) STRICT;
+
+-- Everything belongs to it until there are credentials.
+INSERT INTO tenant (id, name) VALUES (1, 'default');
+
+-- A game as lists see it. A move does not touch its row: only the entries that finish, reopen or close
+-- the game do. Ids are UUIDv7, so descending id is newest first.
+CREATE TABLE game (
+    tenant_id    INTEGER NOT NULL CONSTRAINT game_of_a_tenant REFERENCES tenant (id),
+    id           BLOB    NOT NULL CONSTRAINT game_id_is_a_uuid CHECK (length(id) = 16),
+    request_id   BLOB    NOT NULL CONSTRAINT game_request_id_is_a_uuid CHECK (length(request_id) = 16),
+    request_hash BLOB    NOT NULL CONSTRAINT game_request_hash_is_sha256 CHECK (length(request_hash) = 32),
+    ruleset      TEXT    NOT NULL,
+    state        TEXT    NOT NULL DEFAULT 'active'
+                         CONSTRAINT game_state_is_known CHECK (state IN ('active', 'finished', 'closed')),
+    created_at   TEXT    NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+
+    CONSTRAINT game_pkey PRIMARY KEY (tenant_id, id),
+    CONSTRAINT game_creation_once UNIQUE (tenant_id, request_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX game_by_ruleset ON game (tenant_id, ruleset, id);
+CREATE INDEX game_by_state ON game (tenant_id, state, id);
+
+-- Who plays where: one row a player and game, however many seats the player holds.
+CREATE TABLE game_player (
+    tenant_id INTEGER NOT NULL,
+    player    TEXT    NOT NULL CONSTRAINT game_player_is_named CHECK (octet_length(player) BETWEEN 1 AND 64),
+    game_id   BLOB    NOT NULL,
+
+    CONSTRAINT game_player_pkey PRIMARY KEY (tenant_id, player, game_id),
+    CONSTRAINT game_player_of_a_game FOREIGN KEY (tenant_id, game_id) REFERENCES game (tenant_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- The secret behind a game's dice.
+CREATE TABLE game_seed (
+    tenant_id INTEGER NOT NULL,
+    game_id   BLOB    NOT NULL,
+    seed      BLOB    NOT NULL CONSTRAINT game_seed_is_32_bytes CHECK (length(seed) = 32),
+
+    CONSTRAINT game_seed_pkey PRIMARY KEY (tenant_id, game_id),
+    CONSTRAINT game_seed_of_a_game FOREIGN KEY (tenant_id, game_id) REFERENCES game (tenant_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- The books. With one writer the order of positions is the order of commits, which is all that a feed
+-- of all games needs; a named column, because VACUUM may renumber an unnamed rowid.
+CREATE TABLE book_entry (
+    position     INTEGER NOT NULL CONSTRAINT book_entry_position PRIMARY KEY AUTOINCREMENT,
+    tenant_id    INTEGER NOT NULL,
+    game_id      BLOB    NOT NULL,
+    seq          INTEGER NOT NULL CONSTRAINT book_entry_counts_from_one CHECK (seq > 0),
+    request_id   BLOB    NOT NULL CONSTRAINT book_entry_request_id_is_a_uuid CHECK (length(request_id) = 16),
+    request_hash BLOB    NOT NULL CONSTRAINT book_entry_request_hash_is_sha256 CHECK (length(request_hash) = 32),
+    digest       BLOB    NOT NULL CONSTRAINT book_entry_digest_is_sha256 CHECK (length(digest) = 32),
+    line         TEXT    NOT NULL CONSTRAINT book_entry_line_fits CHECK (octet_length(line) BETWEEN 1 AND 2400),
+
+    CONSTRAINT book_entry_once UNIQUE (tenant_id, game_id, seq),
+    CONSTRAINT book_entry_request_once UNIQUE (tenant_id, game_id, request_id),
+    CONSTRAINT book_entry_of_a_game FOREIGN KEY (tenant_id, game_id) REFERENCES game (tenant_id, id)
+) STRICT;
+
+CREATE TRIGGER book_entry_is_never_updated BEFORE UPDATE ON book_entry
+BEGIN
+    SELECT RAISE(ABORT, 'UPDATE on book_entry is refused: what is written there never changes');
+END;
+CREATE TRIGGER book_entry_is_never_deleted BEFORE DELETE ON book_entry
+BEGIN
+    SELECT RAISE(ABORT, 'DELETE on book_entry is refused: what is written there never changes');
+END;
+-- REPLACE deletes without asking the trigger above unless recursive triggers are on; this one comes first.
+CREATE TRIGGER book_entry_is_never_replaced BEFORE INSERT ON book_entry
+WHEN EXISTS (SELECT 1 FROM book_entry
+             WHERE tenant_id = NEW.tenant_id AND game_id = NEW.game_id AND seq = NEW.seq)
+  OR EXISTS (SELECT 1 FROM book_entry
+             WHERE tenant_id = NEW.tenant_id AND game_id = NEW.game_id AND request_id = NEW.request_id)
+  OR EXISTS (SELECT 1 FROM book_entry WHERE position = NEW.position)
+BEGIN
+    SELECT RAISE(ABORT, 'INSERT over an entry of book_entry is refused: what is written there never changes');
+END;
+
+-- A commitment is public from the first reply, so its seed is as final as the book.
+CREATE TRIGGER game_seed_is_never_updated BEFORE UPDATE ON game_seed
+BEGIN
+    SELECT RAISE(ABORT, 'UPDATE on game_seed is refused: what is written there never changes');
+END;
+CREATE TRIGGER game_seed_is_never_deleted BEFORE DELETE ON game_seed
+BEGIN
+    SELECT RAISE(ABORT, 'DELETE on game_seed is refused: what is written there never changes');
+END;
