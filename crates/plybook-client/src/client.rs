@@ -1,0 +1,168 @@
+//! Every call of the contract.
+//!
+//! Invariant: a call is sent until it is answered, refused, or patience ends; always with the same
+//! request id, to the next server when one does not answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use plybook_proto::v1;
+use plybook_proto::v1::audit_service_client::AuditServiceClient;
+use plybook_proto::v1::game_service_client::GameServiceClient;
+use tonic::codec::CompressionEncoding;
+use tonic::transport::Channel;
+use tonic::{Request, Response, Status};
+use uuid::Uuid;
+
+use crate::error::{Error, Failure};
+use crate::events::Events;
+use crate::options::{BadAddress, Options};
+use crate::patience::Patience;
+use crate::routes::Routes;
+
+/// Speaks with one or several servers of one database. Cheap to clone; clones share connections.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub(crate) routes: Arc<Routes>,
+    pub(crate) options: Arc<Options>,
+}
+
+impl Client {
+    /// A client of `http://host:port`, or of several, separated by commas. Connections are made when
+    /// they are first used. Call it inside a Tokio runtime.
+    pub fn connect(addresses: &str) -> Result<Client, BadAddress> {
+        Client::with(addresses, Options::default())
+    }
+
+    /// The same with other waits.
+    pub fn with(addresses: &str, options: Options) -> Result<Client, BadAddress> {
+        let routes = Arc::new(Routes::new(addresses, &options)?);
+        Ok(Client { routes, options: Arc::new(options) })
+    }
+
+    /// Creates a game. An empty request id is filled in.
+    pub async fn create_game(&self, mut request: v1::CreateGameRequest) -> Result<v1::Game, Error> {
+        fill(&mut request.request_id);
+        let response = self.call(request, |channel, request| async move { self.games(channel).create_game(request).await }).await?;
+        Ok(response.game.unwrap_or_default())
+    }
+
+    /// Makes a move. An empty request id is filled in.
+    pub async fn make_move(&self, mut request: v1::MakeMoveRequest) -> Result<v1::MakeMoveResponse, Error> {
+        fill(&mut request.request_id);
+        self.call(request, |channel, request| async move { self.games(channel).make_move(request).await }).await
+    }
+
+    /// Takes a move back. An empty request id is filled in.
+    pub async fn undo(&self, mut request: v1::UndoRequest) -> Result<v1::UndoResponse, Error> {
+        fill(&mut request.request_id);
+        self.call(request, |channel, request| async move { self.games(channel).undo(request).await }).await
+    }
+
+    /// Closes a finished game. An empty request id is filled in.
+    pub async fn close_game(&self, mut request: v1::CloseGameRequest) -> Result<v1::CloseGameResponse, Error> {
+        fill(&mut request.request_id);
+        self.call(request, |channel, request| async move { self.games(channel).close_game(request).await }).await
+    }
+
+    /// Reads a game at its head, or at an earlier entry.
+    pub async fn game(&self, game_id: &str, at_seq: Option<u64>) -> Result<v1::Game, Error> {
+        let request = v1::GetGameRequest { game_id: game_id.to_owned(), at_seq };
+        let response = self.call(request, |channel, request| async move { self.games(channel).get_game(request).await }).await?;
+        Ok(response.game.unwrap_or_default())
+    }
+
+    /// One page of games.
+    pub async fn list_games(&self, request: v1::ListGamesRequest) -> Result<v1::ListGamesResponse, Error> {
+        self.call(request, |channel, request| async move { self.games(channel).list_games(request).await }).await
+    }
+
+    /// One page of legal actions.
+    pub async fn list_legal_actions(&self, request: v1::ListLegalActionsRequest) -> Result<v1::ListLegalActionsResponse, Error> {
+        self.call(request, |channel, request| async move { self.games(channel).list_legal_actions(request).await }).await
+    }
+
+    /// One page of rulesets.
+    pub async fn list_rulesets(&self, request: v1::ListRulesetsRequest) -> Result<v1::ListRulesetsResponse, Error> {
+        self.call(request, |channel, request| async move { self.games(channel).list_rulesets(request).await }).await
+    }
+
+    /// Every ruleset of the server.
+    pub async fn rulesets(&self) -> Result<Vec<v1::Ruleset>, Error> {
+        let mut rulesets = Vec::new();
+        let mut page_token = String::new();
+        loop {
+            let page = self.list_rulesets(v1::ListRulesetsRequest { page_size: 0, page_token }).await?;
+            rulesets.extend(page.rulesets);
+            page_token = page.next_page_token;
+            if page_token.is_empty() {
+                return Ok(rulesets);
+            }
+        }
+    }
+
+    /// Follows a game from the entry after `after_seq` (0: from the beginning) until it is closed.
+    pub fn events(&self, game_id: &str, after_seq: u64) -> Events {
+        Events::new(self.clone(), game_id, after_seq)
+    }
+
+    /// A game as a `.ply` file.
+    pub async fn book(&self, game_id: &str) -> Result<Vec<u8>, Error> {
+        let request = v1::GetBookRequest { game_id: game_id.to_owned() };
+        let fetch = |channel, request| async move {
+            let mut pieces = self.audit(channel).get_book(request).await?.into_inner();
+            let mut file = Vec::new();
+            while let Some(piece) = pieces.message().await? {
+                file.extend_from_slice(&piece.chunk);
+            }
+            Ok(Response::new(file))
+        };
+        self.call(request, fetch).await
+    }
+
+    pub(crate) fn games(&self, channel: Channel) -> GameServiceClient<Channel> {
+        GameServiceClient::new(channel)
+            .accept_compressed(CompressionEncoding::Gzip)
+            .max_decoding_message_size(self.options.answer_bytes_max)
+    }
+
+    fn audit(&self, channel: Channel) -> AuditServiceClient<Channel> {
+        AuditServiceClient::new(channel)
+            .accept_compressed(CompressionEncoding::Gzip)
+            .max_decoding_message_size(self.options.answer_bytes_max)
+    }
+
+    async fn call<Q, R, F>(&self, request: Q, send: impl Fn(Channel, Request<Q>) -> F) -> Result<R, Error>
+    where
+        Q: Clone,
+        F: Future<Output = Result<Response<R>, Status>>,
+    {
+        // The server ends an attempt first and says why; this only catches one that does not.
+        let longest = self.options.timeout + Duration::from_millis(500);
+        let mut patience = Patience::new(&self.options, self.routes.len());
+        loop {
+            let (route, channel) = self.routes.current();
+            let mut message = Request::new(request.clone());
+            message.set_timeout(self.options.timeout);
+            let failure = match tokio::time::timeout(longest, send(channel, message)).await {
+                Ok(Ok(response)) => return Ok(response.into_inner()),
+                Ok(Err(status)) => Failure::of(&status),
+                Err(_) => Failure::Again { why: format!("no answer in {longest:?}"), not_before: None },
+            };
+            match failure {
+                Failure::Final(refused) => return Err(refused.into()),
+                Failure::Again { why, not_before } => {
+                    tracing::debug!(why, "trying again");
+                    self.routes.leave(route);
+                    tokio::time::sleep(patience.spend(why, not_before)?).await;
+                }
+            }
+        }
+    }
+}
+
+fn fill(request_id: &mut String) {
+    if request_id.is_empty() {
+        *request_id = Uuid::now_v7().to_string();
+    }
+}
