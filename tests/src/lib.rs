@@ -4,3 +4,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::missing_panics_doc)]
 
+pub mod deal;
+pub mod oracle;
+pub mod random;
+pub mod table;
+pub mod toy;

@@ -229,7 +229,12 @@ impl<'a> Lines<'a> {
             check_place(&place, &seats)?;
             seats.push(place);
         }
-        if seats.is_empty() { Err("a seat is missing".to_owned()) } else { Ok(seats) }
+        if seats.is_empty() {
+            // The line that should be a seat was looked at but not taken.
+            self.line += 1;
+            return Err("a seat is missing".to_owned());
+        }
+        Ok(seats)
     }
 }
 

@@ -1,0 +1,5 @@
+//! What the book promises: its grammar, its digests, its dice, and the golden books.
+
+mod damage;
+mod dice;
+mod grammar;

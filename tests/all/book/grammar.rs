@@ -1,0 +1,240 @@
+//! One way to print, the same back: headers, entries and whole files.
+
+use std::collections::BTreeMap;
+
+use plybook_core::entry::{Actor, Body, Move, Undo, in_book_order};
+use plybook_core::header::{Place, Principal, SeedFrom, UndoBy, UndoPolicy, check_place};
+use plybook_core::outcome::{CellRun, Reason, Winners};
+use plybook_core::{
+    Book, Cell, CellChange, Content, Digest, Entry, Header, Outcome, ParamValue, Params, RulesetId, Seat, SeatSet, Seed, Seq, Time, Uuid,
+    Verdict,
+};
+use plybook_tests::random::{Random, repeat};
+
+/// Characters that are easy to get wrong: quotation marks, escapes, wide ones, a combining accent.
+const CHARS: [char; 16] = ['"', '\\', 'a', 'Z', '0', '=', ',', ';', '[', '/', 'é', '\u{301}', '龍', '🎲', '\u{10ffff}', '-'];
+
+fn text(random: &mut Random, most_bytes: usize, extra: &[char]) -> String {
+    let mut text = String::new();
+    for _ in 0..random.below(most_bytes as u64 + 1) {
+        let c = if !extra.is_empty() && random.once_in(6) { *random.pick(extra) } else { *random.pick(&CHARS) };
+        if text.len() + c.len_utf8() <= most_bytes {
+            text.push(c);
+        }
+    }
+    text
+}
+
+fn principal(random: &mut Random) -> Principal {
+    const ALLOWED: &[u8] = b"ABCXYZabcxyz0189._@/+-";
+    let chars = (0..=random.below(64)).map(|_| char::from(*random.pick(ALLOWED)));
+    Principal::parse(&chars.collect::<String>()).unwrap()
+}
+
+fn time(random: &mut Random) -> Time {
+    Time::from_unix_ms(random.below(253_402_300_800_000))
+}
+
+fn digest(random: &mut Random) -> Digest {
+    Digest(random.bytes())
+}
+
+fn value(random: &mut Random) -> ParamValue {
+    match random.below(4) {
+        0 => ParamValue::Int(*random.pick(&[0, -1, 7, i64::MIN, i64::MAX])),
+        1 => ParamValue::Bool(random.once_in(2)),
+        2 => ParamValue::Text(text(random, 20, &[' '])),
+        _ => ParamValue::IntList((0..random.below(5)).map(|_| random.bits() as i64).collect()),
+    }
+}
+
+fn places(random: &mut Random) -> Vec<Place> {
+    let wanted = 1 + random.below(8) as usize;
+    let mut places: Vec<Place> = Vec::new();
+    while places.len() < wanted {
+        let place = Place { mark: text(random, 16, &[]), player: text(random, 64, &[' ', '\u{a0}']) };
+        if check_place(&place, &places).is_ok() {
+            places.push(place);
+        }
+    }
+    places
+}
+
+fn header(random: &mut Random) -> Header {
+    let params: BTreeMap<String, ParamValue> = (0..random.below(6)).map(|_| (format!("p{}_x", random.below(9)), value(random))).collect();
+    Header {
+        game: Uuid::from_bytes(random.bytes()),
+        created: time(random),
+        by: principal(random),
+        ruleset: RulesetId::new("some_game2", 1 + random.below(u64::from(u32::MAX)) as u32),
+        params: Params::unchecked(params),
+        seats: places(random),
+        commitment: digest(random),
+        seed_from: *random.pick(&[SeedFrom::Service, SeedFrom::Caller]),
+        undo: UndoPolicy {
+            by: *random.pick(&[UndoBy::None, UndoBy::OwnLastMove, UndoBy::Free]),
+            over_throw: random.once_in(2),
+            after_end: random.once_in(2),
+        },
+    }
+}
+
+fn seat(random: &mut Random) -> Seat {
+    Seat(random.below(8) as u8)
+}
+
+fn seats(random: &mut Random) -> SeatSet {
+    (0..random.below(4)).map(|_| seat(random)).collect()
+}
+
+fn cells(random: &mut Random) -> Vec<CellChange> {
+    let cells: BTreeMap<u32, (u8, u8)> =
+        (0..random.below(12)).map(|_| (random.below(1_000_000) as u32, (random.below(4) as u8, 4 + random.below(252) as u8))).collect();
+    let change = |(cell, (before, after)): (u32, (u8, u8))| CellChange { cell: Cell(cell), before: Content(before), after: Content(after) };
+    in_book_order(cells.into_iter().map(change).collect())
+}
+
+fn run(random: &mut Random) -> CellRun {
+    let count = 1 + random.below(1000) as u32;
+    let step = if count == 1 { 0 } else { 1 + random.below(2000) as u32 };
+    CellRun { first: Cell(random.below(1_000_001) as u32), step, count }
+}
+
+fn verdict(random: &mut Random) -> Verdict {
+    if random.once_in(2) {
+        return Verdict::Next { seat: seat(random), skipped: seats(random) };
+    }
+    let winners = seats(random);
+    let winners = if winners.is_empty() { Winners::Draw } else { Winners::Seats(winners) };
+    let lines = (0..random.below(4)).map(|_| run(random)).collect();
+    Verdict::Finished(Outcome { winners, reason: Reason::parse("a_reason2").unwrap(), lines })
+}
+
+fn body(random: &mut Random) -> Body {
+    match random.below(4) {
+        0 => Body::Close,
+        1 => Body::Undo(Undo { target: Seq(random.bits() as u32), ply: random.bits() as u32, cells: cells(random), next: seat(random) }),
+        _ => Body::Move(Move {
+            notation: format!("m{}", text(random, 31, &['^'])),
+            ply: random.bits() as u32,
+            faces: (0..random.below(5)).map(|_| random.bits() as u8).collect(),
+            cells: cells(random),
+            verdict: verdict(random),
+        }),
+    }
+}
+
+fn entry(random: &mut Random) -> Entry {
+    Entry {
+        seq: Seq(2 + random.below(u64::from(u32::MAX) - 2) as u32),
+        time: time(random),
+        actor: Actor { seat: (!random.once_in(4)).then(|| seat(random)), by: principal(random) },
+        body: body(random),
+        seed: random.once_in(3).then(|| Seed::new(random.bytes())),
+    }
+}
+
+#[test]
+fn headers_print_and_parse() {
+    repeat(2000, |random| {
+        let header = header(random);
+        let printed = header.to_string();
+        assert_eq!(Header::parse(&printed).as_ref(), Ok(&header), "{printed}");
+        assert_eq!(Digest::of(printed.as_bytes()), header.digest());
+        let mut book = Book::new(header);
+        assert_eq!(Book::parse(&book.print()).as_ref(), Ok(&book));
+        for seq in 2..=2 + random.below(5) as u32 {
+            let mut entry = entry(random);
+            entry.seq = Seq(seq);
+            book.push(entry.to_string());
+        }
+        let file = book.print();
+        let read = Book::parse(&file).unwrap();
+        assert_eq!(read, book);
+        assert_eq!(read.print(), file, "one way to print");
+    });
+}
+
+#[test]
+fn entries_print_and_parse() {
+    repeat(10_000, |random| {
+        let entry = entry(random);
+        let line = entry.to_string();
+        assert_eq!(line.parse::<Entry>().as_ref(), Ok(&entry), "{line}");
+    });
+}
+
+#[track_caller]
+fn refused(line: &str, why: &str) {
+    let error = line.parse::<Entry>().expect_err(line);
+    assert!(error.why.contains(why), "{line}: {} does not contain {why:?}", error.why);
+}
+
+#[test]
+fn a_line_has_one_form() {
+    const T: &str = "2026-11-29T21:52:03.456Z";
+    let good = [
+        format!("2 {T} 0:anonymous move b2 ply=1 cells=0>1:4 next=1"),
+        format!("3 {T} 1:anonymous undo 2 ply=0 cells=1>0:4 next=0"),
+        format!("9 {T} 0:a move c1 ply=5 cells=0>1:8 win=0 reason=line line=6+1*3;2+0*1"),
+        format!("9 {T} 0:a move roll ply=5 throw=6,2 cells=0>1:4,5;2>1:7 skip=1,2 next=1"),
+        format!("9 {T} 0:a move c1 ply=5 draw=yes reason=board_full seed={}", "0f".repeat(32)),
+        format!("9 {T} -:a close seed={}", "0f".repeat(32)),
+    ];
+    for line in &good {
+        assert_eq!(line.parse::<Entry>().unwrap().to_string(), *line);
+    }
+    refused("", "is not a number");
+    refused(&format!("1 {T} 0:a close"), "numbered from 2");
+    refused(&format!("02 {T} 0:a close"), "is not a number");
+    refused(&format!("+2 {T} 0:a close"), "is not a number");
+    refused(&format!("4294967296 {T} 0:a close"), "too large");
+    refused("2 2026-02-30T00:00:00.000Z 0:a close", "is not a time");
+    refused(&format!("2 {T} 8:a close"), "no seat 8");
+    refused(&format!("2 {T} 0 close"), "is not an actor");
+    refused(&format!("2 {T} 0:ä close"), "is not a principal");
+    refused(&format!("2 {T} 0: close"), "is not a principal");
+    refused(&format!("2 {T} 0:a resign"), "argument is missing");
+    refused(&format!("2 {T} 0:a resign now"), "is no request");
+    refused(&format!("2 {T} 0:a close now"), "is not a fact");
+    refused(&format!("2 {T} 0:a close "), "is not a fact");
+    refused(&format!("2 {T} 0:a move b2"), "\"ply\" is missing");
+    refused(&format!("2 {T} 0:a move b2 ply=1"), "one of next, win and draw");
+    refused(&format!("2 {T} 0:a move b2 ply=1 win=0 draw=yes reason=line"), "one of next, win and draw");
+    refused(&format!("2 {T} 0:a move b2 ply=1 draw=no reason=line"), "one of next, win and draw");
+    refused(&format!("2 {T} 0:a move b2 ply=1 win=0"), "\"reason\" is missing");
+    refused(&format!("2 {T} 0:a move b2 ply=1 win=0 reason=Line"), "is not a reason");
+    refused(&format!("2 {T} 0:a move b2 ply=1 win=1,0 reason=line"), "ascending");
+    refused(&format!("2 {T} 0:a move b2 ply=1 win= reason=line"), "is not a number");
+    refused(&format!("2 {T} 0:a move b2 ply=1 next=1 next=0"), "does not belong");
+    refused(&format!("2 {T} 0:a move b2 ply=1 next=1 reason=line"), "does not belong");
+    refused(&format!("2 {T} 0:a move b2 next=1 ply=1"), "canonical");
+    refused(&format!("2 {T} 0:a move b2 ply=1 throw= next=1"), "is not a number");
+    refused(&format!("2 {T} 0:a move b2 ply=1 throw=256 next=1"), "too large");
+    refused(&format!("2 {T} 0:a move b2 ply=1 cells=0>0:4 next=1"), "changes nothing");
+    refused(&format!("2 {T} 0:a move b2 ply=1 cells=0>1:4,4 next=1"), "not in order");
+    refused(&format!("2 {T} 0:a move b2 ply=1 cells=0>1:5,4 next=1"), "not in order");
+    refused(&format!("2 {T} 0:a move b2 ply=1 cells=1>2:3;0>1:4 next=1"), "not in order");
+    refused(&format!("2 {T} 0:a move b2 ply=1 cells=0>1:3;0>1:4 next=1"), "canonical");
+    refused(&format!("2 {T} 0:a move b2 ply=1 cells=0>1:3;1>2:3 next=1"), "not in order");
+    refused(&format!("2 {T} 0:a move b2 ply=1 cells= next=1"), "is not a group of cells");
+    refused(&format!("2 {T} 0:a move b2 ply=1 win=0 reason=line line=6+0*3"), "is not a run");
+    refused(&format!("2 {T} 0:a move b2 ply=1 win=0 reason=line line=6+1*0"), "is not a run");
+    refused(&format!("2 {T} 0:a move b2 ply=1 win=0 reason=line line=6+1*4000000000"), "is not a run");
+    refused(&format!("2 {T} 0:a move b2 ply=1 win=0 reason=line line="), "is not a run");
+    refused(&format!("2 {T} 0:a close seed={}", "0F".repeat(32)), "is not a seed");
+    refused(&format!("2 {T} 0:a close seed=00"), "is not a seed");
+    refused(&format!("2 {T} 0:a undo 02 ply=0 next=0"), "is not a number");
+    refused(&format!("2 {T} 0:a move {} ply=1 next=1", "m".repeat(33)), "1 to 32 bytes");
+    refused(&format!("2 {T} 0:a move  ply=1 next=1"), "1 to 32 bytes");
+    refused(&format!("2 {T} 0:a move b\u{2028} ply=1 next=1"), "1 to 32 bytes");
+    refused(&format!("2 {T} 0:a move b2 ply=1 cells=0>1:{} next=1", "1,".repeat(1500)), "longer than 2400 bytes");
+}
+
+#[test]
+fn printed_forms_differ_where_entries_differ() {
+    repeat(2000, |random| {
+        let (a, b) = (entry(random), entry(random));
+        assert_eq!(a == b, a.to_string() == b.to_string());
+    });
+}

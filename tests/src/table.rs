@@ -1,0 +1,573 @@
+//! A table to play at, for tests that read like prose.
+//!
+//! ```ignore
+//! table().mnk(3, 3, 3).play("b2 a1").undo(1).board(".X. / ...").refuses("b2", "CELL_OCCUPIED");
+//! ```
+//!
+//! Invariant: everything that a game takes from outside is fixed here. It is created at
+//! [`START`], each entry comes a second later, and ids and seeds are the same in every run.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use plybook_core::dice::Face;
+use plybook_core::entry::{Actor, Body, Move};
+use plybook_core::game::{Ask, Request, State};
+use plybook_core::header::{Place, Principal, SeedFrom, UndoBy, UndoPolicy};
+use plybook_core::{
+    Action, Book, Dice, Digest, Entry, Game, Header, ParamValue, Position, Rejection, Seat, SeatSet, Seed, Seq, Time, Uuid, diagram,
+};
+use plybook_rulesets::Registry;
+
+/// When every game of the tests is created: 2026-01-01T00:00:00.000Z.
+pub const START: Time = Time::from_unix_ms(1_767_225_600_000);
+
+/// The seed of every game of the tests that names no other.
+pub const SEED: [u8; 32] = [7; 32];
+
+/// Marks of the seats, in turn order.
+pub const MARKS: [&str; 8] = ["X", "O", "Y", "Z", "A", "B", "C", "D"];
+
+/// A table with nothing on it: tic-tac-toe until told otherwise.
+pub fn table() -> Table {
+    Table {
+        registry: Registry::standard(),
+        ruleset: "mnk".to_owned(),
+        given: BTreeMap::new(),
+        seats: 2,
+        undo: UndoPolicy { by: UndoBy::Free, over_throw: false, after_end: false },
+        seed: Seed::new(SEED),
+        game: Uuid::from_u128(0x1234_5678_9abc_4def_8123_4567_89ab_cdef),
+        started: OnceCell::new(),
+    }
+}
+
+/// A game being laid out, and after the first move a game being played.
+pub struct Table {
+    registry: Registry,
+    ruleset: String,
+    given: BTreeMap<String, ParamValue>,
+    seats: u8,
+    undo: UndoPolicy,
+    seed: Seed,
+    game: Uuid,
+    started: OnceCell<Started>,
+}
+
+struct Started {
+    game: Game,
+    book: Book,
+    dice: Dice,
+}
+
+/// A parameter's value as a test writes it.
+pub struct Value(ParamValue);
+
+impl From<i64> for Value {
+    fn from(n: i64) -> Value {
+        Value(ParamValue::Int(n))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Value {
+        Value(ParamValue::Bool(flag))
+    }
+}
+
+impl From<&str> for Value {
+    fn from(word: &str) -> Value {
+        Value(ParamValue::Text(word.to_owned()))
+    }
+}
+
+impl From<&[i64]> for Value {
+    fn from(list: &[i64]) -> Value {
+        Value(ParamValue::IntList(list.to_vec()))
+    }
+}
+
+impl From<ParamValue> for Value {
+    fn from(value: ParamValue) -> Value {
+        Value(value)
+    }
+}
+
+impl From<Value> for ParamValue {
+    fn from(value: Value) -> ParamValue {
+        value.0
+    }
+}
+
+/// What is laid out before the first move.
+impl Table {
+    /// A game of `ruleset` with its default parameters.
+    pub fn of(mut self, ruleset: &str) -> Table {
+        self.laying_out();
+        ruleset.clone_into(&mut self.ruleset);
+        self.given.clear();
+        self
+    }
+
+    /// The same with a parameter.
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Table {
+        self.laying_out();
+        self.given.insert(name.to_owned(), value.into().0);
+        self
+    }
+
+    /// `k` in a line on `rows` × `cols`.
+    pub fn mnk(self, rows: i64, cols: i64, k: i64) -> Table {
+        self.of("mnk").with("rows", rows).with("cols", cols).with("k", k)
+    }
+
+    /// Five in a line on `size` × `size`.
+    pub fn gomoku(self, size: i64) -> Table {
+        self.of("gomoku").with("size", size)
+    }
+
+    /// Discs falling down `cols` columns of `rows` cells, `k` in a line.
+    pub fn connect_four(self, rows: i64, cols: i64, k: i64) -> Table {
+        self.of("connect_four").with("rows", rows).with("cols", cols).with("k", k)
+    }
+
+    /// Discs turned over on `size` × `size`.
+    pub fn othello(self, size: i64) -> Table {
+        self.of("othello").with("size", size)
+    }
+
+    /// A track of `size` squares with jumps `[from, to, from, to, …]`.
+    pub fn snakes(self, size: i64, jumps: &[i64]) -> Table {
+        self.of("snakes_and_ladders").with("size", size).with("jumps", jumps)
+    }
+
+    /// A table for so many.
+    pub fn seats(mut self, seats: u8) -> Table {
+        self.laying_out();
+        self.seats = seats;
+        self
+    }
+
+    /// Who may take moves back; anybody where nothing is said.
+    pub fn undo_by(mut self, by: UndoBy) -> Table {
+        self.laying_out();
+        self.undo.by = by;
+        self
+    }
+
+    /// Shown throws may be taken back.
+    pub fn undo_over_throw(mut self) -> Table {
+        self.laying_out();
+        self.undo.over_throw = true;
+        self
+    }
+
+    /// A finished game may be reopened until it is closed.
+    pub fn undo_after_end(mut self) -> Table {
+        self.laying_out();
+        self.undo.after_end = true;
+        self
+    }
+
+    /// Another seed.
+    pub fn seed(mut self, seed: [u8; 32]) -> Table {
+        self.laying_out();
+        self.seed = Seed::new(seed);
+        self
+    }
+
+    /// Another id.
+    pub fn id(mut self, id: u128) -> Table {
+        self.laying_out();
+        self.game = Uuid::from_u128(id);
+        self
+    }
+
+    /// Other rulesets than those of the release.
+    pub fn registry(mut self, registry: Registry) -> Table {
+        self.laying_out();
+        self.registry = registry;
+        self
+    }
+
+    /// The game cannot begin because of parameter `name`, and the reason has the words `why`.
+    #[track_caller]
+    pub fn cannot_begin(self, name: &str, why: &str) {
+        match self.registry.choose(&self.ruleset, None, self.given.clone(), self.seats) {
+            Err(plybook_rulesets::RegistryError::Param(bad)) => {
+                assert!(bad.name == name && bad.why.contains(why), "refused for {:?} {:?}, not {name:?} {why:?}", bad.name, bad.why);
+            }
+            Err(other) => panic!("refused, but not for a parameter: {other}"),
+            Ok(_) => panic!("{} begins with {:?}", self.ruleset, self.given),
+        }
+    }
+
+    /// The header that this table begins with.
+    pub fn header(&self) -> Header {
+        self.started().game.header().clone()
+    }
+
+    #[track_caller]
+    fn laying_out(&self) {
+        assert!(self.started.get().is_none(), "the table is laid before the first move");
+    }
+
+    #[track_caller]
+    fn started(&self) -> &Started {
+        self.started.get_or_init(|| {
+            let chosen = self.registry.choose(&self.ruleset, None, self.given.clone(), self.seats);
+            let (ruleset, params, rules) = chosen.unwrap_or_else(|why| panic!("no game of {}: {why}", self.ruleset));
+            let place = |seat: usize| Place { mark: MARKS[seat].to_owned(), player: format!("player-{seat}") };
+            let header = Header {
+                game: self.game,
+                created: START,
+                by: tester(),
+                ruleset,
+                params,
+                seats: (0..usize::from(self.seats)).map(place).collect(),
+                commitment: self.seed.commitment(),
+                seed_from: SeedFrom::Caller,
+                undo: self.undo,
+            };
+            let dice = Dice::without_nonces(self.seed.clone(), self.seats);
+            Started { book: Book::new(header.clone()), game: Game::new(header, rules), dice }
+        })
+    }
+
+    #[track_caller]
+    fn playing(&mut self) -> &mut Started {
+        self.started();
+        self.started.get_mut().unwrap()
+    }
+}
+
+/// Who sends every request of the tests.
+pub fn tester() -> Principal {
+    Principal::parse("anonymous").unwrap()
+}
+
+impl Started {
+    fn request(&self, seat: Option<Seat>, ask: Ask) -> Request {
+        Request { actor: Actor { seat, by: tester() }, expected: self.game.head().seq, ask }
+    }
+
+    fn now(&self) -> Time {
+        Time::from_unix_ms(self.game.head().time.unix_ms() + 1000)
+    }
+
+    fn ask(&mut self, seat: Option<Seat>, ask: Ask) -> Result<Entry, Rejection> {
+        let (request, now) = (self.request(seat, ask), self.now());
+        let entry = self.game.decide(&request, now, &self.dice)?;
+        self.append(&entry);
+        Ok(entry)
+    }
+
+    #[track_caller]
+    fn append(&mut self, entry: &Entry) {
+        let head = self.game.apply(entry).unwrap_or_else(|why| panic!("decided, but it does not fold: {why}"));
+        self.book.push(entry.to_string());
+        assert_eq!(head.digest, self.book.digest(), "the game and its book have one head");
+    }
+}
+
+/// What happens at the table.
+impl Table {
+    /// The seats play these moves in turn, separated by spaces.
+    #[track_caller]
+    pub fn play(mut self, moves: &str) -> Table {
+        for notation in moves.split_whitespace() {
+            let to_move = self.game().to_move();
+            self.must(to_move, Ask::MoveText(notation.to_owned()));
+        }
+        self
+    }
+
+    /// The seat to move throws the dice of the game's seed, so many times in turn.
+    #[track_caller]
+    pub fn roll(mut self, times: usize) -> Table {
+        for _ in 0..times {
+            let to_move = self.game().to_move();
+            self.must(to_move, Ask::Move(Action::Roll));
+        }
+        self
+    }
+
+    /// The seat to move throws, and the dice show `faces` whatever the seed says: the fold takes any
+    /// faces, so that rules can be tested without searching for a seed.
+    #[track_caller]
+    pub fn throw(mut self, faces: &[Face]) -> Table {
+        let started = self.playing();
+        let mut trial = started.game.play().clone();
+        let seat = trial.position().to_move();
+        let changes = trial.resolve(Action::Roll, faces).unwrap_or_else(|why| panic!("a throw is refused: {why}"));
+        let cells = plybook_core::entry::in_book_order(changes.cells().to_vec());
+        let (verdict, _) = trial.step(changes, true);
+        let closes = trial.position().outcome().is_some() && !started.game.header().undo.after_end;
+        let made = Move { notation: "roll".to_owned(), ply: trial.position().ply(), faces: faces.to_vec(), cells, verdict };
+        let entry = Entry {
+            seq: started.game.head().seq.next(),
+            time: started.now(),
+            actor: Actor { seat, by: tester() },
+            body: Body::Move(made),
+            seed: closes.then(|| started.dice.seed().clone()),
+        };
+        started.append(&entry);
+        self
+    }
+
+    /// The last `plies` moves are taken back by one request, of the seat whose move is the first of them.
+    #[track_caller]
+    pub fn undo(mut self, plies: usize) -> Table {
+        let (seat, target) = self.undo_of(plies);
+        self.must(seat, Ask::Undo(Some(target)));
+        self
+    }
+
+    /// The finished game is closed.
+    #[track_caller]
+    pub fn close(mut self) -> Table {
+        self.must(None, Ask::Close);
+        self
+    }
+
+    #[track_caller]
+    fn undo_of(&self, plies: usize) -> (Option<Seat>, Seq) {
+        let game = self.game();
+        let at = game.standing().len().checked_sub(plies).unwrap_or_else(|| panic!("fewer than {plies} moves stand"));
+        (Some(game.play().standing()[at].seat), game.standing()[at])
+    }
+
+    #[track_caller]
+    fn must(&mut self, seat: Option<Seat>, ask: Ask) {
+        let asked = format!("{ask:?}");
+        if let Err(why) = self.playing().ask(seat, ask) {
+            panic!("{asked} is refused: {} ({why})\n{}", code(&why), self.drawn());
+        }
+    }
+}
+
+/// What is refused: each leaves the table as it was.
+impl Table {
+    /// The seat to move may not play this, for the reason with this code.
+    #[track_caller]
+    pub fn refuses(self, notation: &str, why: &str) -> Table {
+        // A finished game has nobody to move; any seat is told that it is over.
+        let seat = self.game().to_move().unwrap_or(Seat(0));
+        self.refuses_ask(Some(seat), Ask::MoveText(notation.to_owned()), why)
+    }
+
+    /// This seat may not play this, for the reason with this code.
+    #[track_caller]
+    pub fn refuses_seat(self, seat: u8, notation: &str, why: &str) -> Table {
+        self.refuses_ask(Some(Seat(seat)), Ask::MoveText(notation.to_owned()), why)
+    }
+
+    /// The last `plies` moves may not be taken back by the seat that made the first of them.
+    #[track_caller]
+    pub fn refuses_undo(self, plies: usize, why: &str) -> Table {
+        let (seat, target) = self.undo_of(plies);
+        self.refuses_ask(seat, Ask::Undo(Some(target)), why)
+    }
+
+    /// Whatever is asked, for the reason with this code.
+    #[track_caller]
+    pub fn refuses_ask(mut self, seat: Option<Seat>, ask: Ask, why: &str) -> Table {
+        let asked = format!("{ask:?}");
+        let (position, head) = (self.position().clone(), self.game().head());
+        match self.playing().ask(seat, ask) {
+            Err(rejection) => assert_eq!(code(&rejection), why, "{asked}: {rejection}"),
+            Ok(entry) => panic!("{asked} is accepted: {entry}\n{}", self.drawn()),
+        }
+        assert_eq!((&position, head), (self.position(), self.game().head()), "a refusal changes nothing");
+        self
+    }
+}
+
+/// What is true at the table.
+impl Table {
+    /// The pieces, rows from the top separated by line ends or `/`; spaces around rows do not count.
+    #[track_caller]
+    pub fn board(self, rows: &str) -> Table {
+        let rows: Vec<&str> = rows.split(['\n', '/']).map(str::trim).filter(|row| !row.is_empty()).collect();
+        assert_eq!(self.drawn(), rows.join("\n"));
+        self
+    }
+
+    /// The square of each seat's token on a track.
+    #[track_caller]
+    pub fn squares(self, squares: &[u32]) -> Table {
+        assert_eq!(self.tokens(), squares);
+        self
+    }
+
+    /// This seat is to move.
+    #[track_caller]
+    pub fn turn(self, seat: u8) -> Table {
+        assert_eq!(self.game().to_move(), Some(Seat(seat)), "to move\n{}", self.drawn());
+        self
+    }
+
+    /// So many moves stand.
+    #[track_caller]
+    pub fn ply(self, ply: u32) -> Table {
+        assert_eq!(self.position().ply(), ply, "standing moves");
+        self
+    }
+
+    /// These actions are legal and no others; the order does not count.
+    #[track_caller]
+    pub fn legal(self, notations: &str) -> Table {
+        let mut want: Vec<&str> = notations.split_whitespace().collect();
+        want.sort_unstable();
+        let mut have: Vec<String> = self.game().play().legal().iter().map(|action| self.game().rules().write_action(*action)).collect();
+        have.sort_unstable();
+        assert_eq!(have, want, "legal actions");
+        self
+    }
+
+    /// The scores are these.
+    #[track_caller]
+    pub fn scores(self, scores: &[i64]) -> Table {
+        assert_eq!(self.game().rules().scores(self.position()), scores);
+        self
+    }
+
+    /// Nobody has won, and somebody is to move.
+    #[track_caller]
+    pub fn goes_on(self) -> Table {
+        assert_eq!(self.game().outcome(), None, "\n{}", self.drawn());
+        self
+    }
+
+    /// This seat alone has won.
+    #[track_caller]
+    pub fn wins(self, seat: u8) -> Table {
+        self.win_together(&[seat])
+    }
+
+    /// These seats have won together.
+    #[track_caller]
+    pub fn win_together(self, seats: &[u8]) -> Table {
+        let winners = self.game().outcome().map(|outcome| outcome.winning_seats());
+        assert_eq!(winners, Some(seats.iter().copied().map(Seat).collect::<SeatSet>()), "winners\n{}", self.drawn());
+        self
+    }
+
+    /// Nobody has won, for this reason.
+    #[track_caller]
+    pub fn draws(self, reason: &str) -> Table {
+        self.win_together(&[]).because(reason)
+    }
+
+    /// The game is over for this reason.
+    #[track_caller]
+    pub fn because(self, reason: &str) -> Table {
+        assert_eq!(self.game().outcome().map(|outcome| outcome.reason.as_str()), Some(reason));
+        self
+    }
+
+    /// These cells decided the game; the order does not count.
+    #[track_caller]
+    pub fn through(self, cells: &str) -> Table {
+        let outcome = self.game().outcome().unwrap_or_else(|| panic!("the game goes on\n{}", self.drawn()));
+        let mut have: Vec<String> =
+            outcome.lines.iter().flat_map(|run| run.cells()).map(|cell| self.game().rules().cell_name(cell)).collect();
+        let mut want: Vec<&str> = cells.split_whitespace().collect();
+        have.sort_unstable();
+        want.sort_unstable();
+        assert_eq!(have, want, "deciding cells");
+        self
+    }
+
+    /// Nothing is appended any more, and the book shows the seed.
+    #[track_caller]
+    pub fn closed(self) -> Table {
+        assert_eq!(self.game().state(), State::Closed);
+        self
+    }
+}
+
+/// What a test takes away from the table.
+impl Table {
+    /// The game at its head.
+    #[track_caller]
+    pub fn game(&self) -> &Game {
+        &self.started().game
+    }
+
+    /// The position at the head.
+    #[track_caller]
+    pub fn position(&self) -> &Position {
+        self.game().position()
+    }
+
+    /// The position digest at the head.
+    #[track_caller]
+    pub fn digest(&self) -> Digest {
+        self.game().position_digest()
+    }
+
+    /// The book so far.
+    #[track_caller]
+    pub fn book(&self) -> &Book {
+        &self.started().book
+    }
+
+    /// The registry that this table's rules come from.
+    pub const fn rulesets(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// The last entry's line.
+    pub fn last_line(&self) -> &str {
+        self.book().links().last().map_or("", |link| &link.text)
+    }
+
+    /// The board as text.
+    pub fn drawn(&self) -> String {
+        let marks: Vec<&str> = self.game().header().seats.iter().map(|place| place.mark.as_str()).collect();
+        diagram::draw(self.position().board(), &marks)
+    }
+
+    fn tokens(&self) -> Vec<u32> {
+        tokens(self.position())
+    }
+}
+
+/// The square of each seat's token on a track: a cell's content is a bit a seat; who stands on no
+/// square is off the board, on 0.
+pub fn tokens(position: &Position) -> Vec<u32> {
+    let square = |seat: u8| position.board().occupied().find(|(_, content)| content.0 & (1 << seat) != 0).map_or(0, |(cell, _)| cell.0);
+    (0..position.seats()).map(square).collect()
+}
+
+/// The word for a refusal, as callers of the service know it.
+pub const fn code(rejection: &Rejection) -> &'static str {
+    match rejection {
+        Rejection::NoSuchSeat { .. } => "NO_SUCH_SEAT",
+        Rejection::InvalidAction { .. } => "INVALID_ACTION",
+        Rejection::Finished { .. } => "GAME_FINISHED",
+        Rejection::NotFinished => "NOT_FINISHED",
+        Rejection::Stale { .. } => "STALE_SEQ",
+        Rejection::NotYourTurn { .. } => "NOT_YOUR_TURN",
+        Rejection::Illegal(illegal) => illegal.rule,
+        Rejection::NothingToUndo => "NOTHING_TO_UNDO",
+        Rejection::UndoNotAllowed(why) => why.code(),
+        Rejection::Limit { .. } => "LIMIT_EXCEEDED",
+    }
+}
+
+/// Folds a book from its text alone; calls `at` with the game after every entry, the header first.
+#[track_caller]
+pub fn fold(registry: &Registry, file: &str, mut at: impl FnMut(Seq, &Game)) -> Game {
+    let book = Book::parse(file).unwrap_or_else(|why| panic!("{why}"));
+    let rules: Arc<dyn plybook_core::Rules> = registry.rules_of(book.header()).unwrap_or_else(|why| panic!("{why}"));
+    let mut game = Game::new(book.header().clone(), rules);
+    at(Seq::FIRST, &game);
+    for link in book.lines() {
+        game.apply_line(&link.text, link.digest).unwrap_or_else(|why| panic!("{why}"));
+        at(game.head().seq, &game);
+    }
+    game
+}
