@@ -1,1 +1,26 @@
-//! (being written)
+//! Where books are kept: one trait, two real stores.
+//!
+//! | module | the noun |
+//! | --- | --- |
+//! | [`store`] | the trait, and what goes in and comes out |
+//! | [`postgres`] | many nodes over one database |
+//! | [`sqlite`] | the embedded default: one file, one node |
+//! | [`error`] | why a store cannot answer |
+//! | `migrations`, `row`, `fault` | the schema, columns as values, what a database's complaint means |
+//!
+//! Invariants: an append is atomic, conditional on the entry before it, idempotent by request id for
+//! ever, and durable before it is answered; entries are never changed or removed; only this crate
+//! knows SQL. A store keeps text and digests and never asks what they mean.
+
+pub mod error;
+mod fault;
+mod migrations;
+pub mod postgres;
+mod row;
+pub mod sqlite;
+pub mod store;
+
+pub use error::Error;
+pub use postgres::{Postgres, PostgresOptions};
+pub use sqlite::{Sqlite, SqliteOptions};
+pub use store::{Append, Create, Filter, GameKey, NewEntry, NewGame, RequestKey, State, Store, StoredEntry, Summary, TenantId, Wake};

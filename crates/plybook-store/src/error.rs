@@ -1,0 +1,21 @@
+//! Why a store cannot answer.
+//!
+//! Invariant: a caller can tell "try again with the same request id" from "something is broken".
+
+/// Why a store cannot answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The database is away, too slow or out of connections. An append may or may not have been
+    /// stored: repeat it with the same request id.
+    #[error("the store is unavailable: {0}")]
+    Unavailable(String),
+    /// What is stored cannot be what was written.
+    #[error("the store is corrupt: {0}")]
+    Corrupt(String),
+    /// The database refuses the statement itself: a wrong schema, missing rights, a fault of ours.
+    #[error("the store failed: {0}")]
+    Failed(String),
+    /// The database address or its options make no sense, or the schema is not migrated.
+    #[error("{0}")]
+    Config(String),
+}

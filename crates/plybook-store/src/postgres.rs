@@ -1,0 +1,182 @@
+//! Books in Postgres, shared by any number of nodes.
+//!
+//! | module | the noun |
+//! | --- | --- |
+//! | `connect` | options, the pool and its sessions |
+//! | `create` | a game in one statement |
+//! | `append` | an entry in one statement, and what else may have come of it |
+//! | `read` | entries, requests, seeds |
+//! | `list` | pages of games |
+//! | `wake` | hints between nodes |
+//!
+//! Invariant: a write is one statement, so the database alone decides between racing nodes, and it
+//! runs in a task of its own, so a caller who leaves never cuts it off halfway.
+
+mod append;
+mod connect;
+mod create;
+mod list;
+mod read;
+mod wake;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use plybook_core::{Seed, Seq, Uuid};
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgArguments, PgPool, PgRow};
+use sqlx::query::Query;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
+
+pub use self::connect::PostgresOptions;
+use self::wake::Wakes;
+use crate::error::Error;
+use crate::fault::{UNDEFINED_TABLE, classify, sqlstate};
+use crate::migrations;
+use crate::store::{Append, Create, Filter, GameKey, NewEntry, NewGame, Store, StoredEntry, Summary, TenantId, Wake};
+
+/// How long [`Store::close`] waits for connections that are still in use.
+const CLOSE_WITHIN: Duration = Duration::from_secs(5);
+
+/// Books in Postgres.
+#[derive(Debug)]
+pub struct Postgres {
+    options: PostgresOptions,
+    link: Link,
+    writes: TaskTracker,
+    wakes: Wakes,
+}
+
+impl Postgres {
+    /// Connects and checks that the database answers; says nothing of its schema.
+    pub async fn connect(options: &PostgresOptions) -> Result<Postgres, Error> {
+        let session = options.session()?;
+        let pool = connect::pool(options, session.clone()).await?;
+        let link = Link { pool, answer_within: options.answer_within() };
+        Ok(Postgres { options: options.clone(), link, writes: TaskTracker::new(), wakes: Wakes::start(session) })
+    }
+
+    /// Brings the schema up to this build's; several nodes may do so at once.
+    pub async fn migrate(&self) -> Result<(), Error> {
+        let mut connection = connect::unlimited(self.options.session()?).await?;
+        migrations::migrator(migrations::POSTGRES).run(&mut connection).await.map_err(migrations::refused)
+    }
+
+    /// Runs a write to its end, whether or not the caller waits for it.
+    async fn write<T: Send + 'static>(&self, work: impl Future<Output = Result<T, Error>> + Send + 'static) -> Result<T, Error> {
+        match self.writes.spawn(work).await {
+            Ok(result) => result,
+            Err(error) if error.is_cancelled() => Err(Error::Unavailable("the process is ending".to_owned())),
+            Err(error) => Err(Error::Failed(error.to_string())),
+        }
+    }
+}
+
+/// A statement with its values.
+type Question<'q> = Query<'q, sqlx::Postgres, PgArguments>;
+
+/// The pool, lent one connection at a time and never for longer than an answer may take.
+#[derive(Clone, Debug)]
+struct Link {
+    pool: PgPool,
+    answer_within: Duration,
+}
+
+impl Link {
+    async fn row(&self, question: Question<'_>) -> Result<Option<PgRow>, sqlx::Error> {
+        let mut connection = self.pool.acquire().await?;
+        match timeout(self.answer_within, question.fetch_optional(&mut *connection)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(self.give_up(connection)),
+        }
+    }
+
+    async fn rows(&self, question: Question<'_>) -> Result<Vec<PgRow>, sqlx::Error> {
+        let mut connection = self.pool.acquire().await?;
+        match timeout(self.answer_within, question.fetch_all(&mut *connection)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(self.give_up(connection)),
+        }
+    }
+
+    /// The database ended the statement long ago: nobody is at the other end of this line.
+    fn give_up(&self, mut connection: PoolConnection<sqlx::Postgres>) -> sqlx::Error {
+        connection.close_on_drop();
+        let why = format!("no answer within {:?}", self.answer_within);
+        sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, why))
+    }
+}
+
+#[async_trait]
+impl Store for Postgres {
+    async fn create(&self, game: NewGame) -> Result<Create, Error> {
+        let link = self.link.clone();
+        self.write(async move { create::create(&link, &game).await }).await
+    }
+
+    async fn append(&self, entry: NewEntry) -> Result<Append, Error> {
+        let link = self.link.clone();
+        self.write(async move { append::append(&link, &entry).await }).await
+    }
+
+    async fn entries(&self, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error> {
+        read::entries(&self.link, key, after, limit).await
+    }
+
+    async fn last(&self, key: GameKey) -> Result<Option<StoredEntry>, Error> {
+        read::last(&self.link, key).await
+    }
+
+    async fn find_request(&self, key: GameKey, request_id: Uuid) -> Result<Option<(StoredEntry, [u8; 32])>, Error> {
+        read::find_request(&self.link, key, request_id).await
+    }
+
+    async fn find_creation(&self, tenant: TenantId, request_id: Uuid) -> Result<Option<(Uuid, [u8; 32])>, Error> {
+        read::find_creation(&self.link, tenant, request_id).await
+    }
+
+    async fn seed(&self, key: GameKey) -> Result<Option<Seed>, Error> {
+        read::seed(&self.link, key).await
+    }
+
+    async fn list(&self, tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> Result<Vec<Summary>, Error> {
+        list::list(&self.link, tenant, filter, before, limit).await
+    }
+
+    async fn clock_unix_ms(&self) -> Result<u64, Error> {
+        read::clock_unix_ms(&self.link).await
+    }
+
+    async fn ready(&self) -> Result<(), Error> {
+        let version = match read::schema(&self.link).await {
+            Err(error) if sqlstate(&error).as_deref() == Some(UNDEFINED_TABLE) => (None, false),
+            other => other.map_err(classify)?,
+        };
+        match version {
+            (_, true) => Err(Error::Unavailable("the database is a read-only standby".to_owned())),
+            (version, false) => migrations::check(migrations::POSTGRES, version),
+        }
+    }
+
+    fn publish(&self, wake: Wake) {
+        self.wakes.publish(wake);
+    }
+
+    fn wakes(&self) -> mpsc::Receiver<Wake> {
+        self.wakes.listen()
+    }
+
+    async fn close(&self) {
+        self.writes.close();
+        let quiet = async {
+            self.writes.wait().await;
+            self.wakes.close().await;
+            self.link.pool.close().await;
+        };
+        if timeout(CLOSE_WITHIN, quiet).await.is_err() {
+            tracing::warn!("connections to the database are still in use after {CLOSE_WITHIN:?}");
+        }
+    }
+}

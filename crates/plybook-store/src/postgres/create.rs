@@ -1,0 +1,60 @@
+//! A game in one statement.
+//!
+//! Invariant: a creating request makes one game, on however many nodes it is repeated at once.
+
+use sqlx::query;
+
+use super::{Link, read};
+use crate::error::Error;
+use crate::fault::{UNIQUE_VIOLATION, classify, sqlstate};
+use crate::store::{Create, NewGame};
+
+/// A row if the game was made. Everything hangs on the row of `game`: where the request is taken,
+/// nothing is written.
+const CREATE: &str = "
+    WITH made AS (
+        INSERT INTO game (tenant_id, id, request_id, request_hash, ruleset)
+        VALUES ($1::int, $2::uuid, $3::uuid, $4::bytea, $5::text)
+        ON CONFLICT (tenant_id, request_id) DO NOTHING
+        RETURNING tenant_id, id, request_id, request_hash
+    ), seeded AS (
+        INSERT INTO game_seed (tenant_id, game_id, seed) SELECT tenant_id, id, $6::bytea FROM made
+    ), seated AS (
+        INSERT INTO game_player (tenant_id, player, game_id)
+        SELECT DISTINCT made.tenant_id, p.player, made.id
+        FROM made, unnest($7::text[]) AS p (player) WHERE p.player <> ''
+    ), opened AS (
+        INSERT INTO book_entry (tenant_id, game_id, seq, request_id, request_hash, digest, line)
+        SELECT tenant_id, id, 1, request_id, request_hash, $8::bytea, $9::text FROM made
+    )
+    SELECT id FROM made";
+
+pub(super) async fn create(link: &Link, game: &NewGame) -> Result<Create, Error> {
+    if first_try(link, game).await.map_err(classify)? {
+        return Ok(Create::Created);
+    }
+    match read::find_creation(link, game.key.tenant, game.request.id).await? {
+        Some((made, hash)) if hash == game.request.hash => Ok(Create::Repeated(made)),
+        Some((made, _)) => Ok(Create::Reused(made)),
+        None => Err(Error::Failed(format!("game {} belongs to another request", game.key.game))),
+    }
+}
+
+/// The statement; false where the request, or the game's own id, is taken.
+async fn first_try(link: &Link, game: &NewGame) -> Result<bool, sqlx::Error> {
+    let question = query(CREATE)
+        .bind(game.key.tenant.0)
+        .bind(game.key.game)
+        .bind(game.request.id)
+        .bind(&game.request.hash[..])
+        .bind(&game.ruleset)
+        .bind(&game.seed.reveal()[..])
+        .bind(&game.players)
+        .bind(&game.digest.0[..])
+        .bind(&game.header);
+    match link.row(question).await {
+        Ok(made) => Ok(made.is_some()),
+        Err(error) if sqlstate(&error).as_deref() == Some(UNIQUE_VIOLATION) => Ok(false),
+        Err(error) => Err(error),
+    }
+}

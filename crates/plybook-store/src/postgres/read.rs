@@ -1,0 +1,72 @@
+//! Entries, requests, seeds.
+//!
+//! Invariant: each read is one statement and so one snapshot; a book read in pages is still gap-free,
+//! because entries only ever appear at its end.
+
+use plybook_core::{Seed, Seq, Uuid};
+use sqlx::{Row, query};
+
+use super::Link;
+use crate::error::Error;
+use crate::fault::classify;
+use crate::row::{Columns, contiguous, seq_column};
+use crate::store::{GameKey, StoredEntry, TenantId};
+
+pub(super) async fn entries(link: &Link, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error> {
+    let question = query(
+        "SELECT seq, line, digest, request_id FROM book_entry
+         WHERE tenant_id = $1 AND game_id = $2 AND seq > $3 ORDER BY seq LIMIT $4",
+    )
+    .bind(key.tenant.0)
+    .bind(key.game)
+    .bind(seq_column(after))
+    .bind(i64::from(limit));
+    contiguous(after, &link.rows(question).await.map_err(classify)?)
+}
+
+pub(super) async fn last(link: &Link, key: GameKey) -> Result<Option<StoredEntry>, Error> {
+    let question = query(
+        "SELECT seq, line, digest, request_id FROM book_entry
+         WHERE tenant_id = $1 AND game_id = $2 ORDER BY seq DESC LIMIT 1",
+    )
+    .bind(key.tenant.0)
+    .bind(key.game);
+    link.row(question).await.map_err(classify)?.map(|row| row.entry("")).transpose()
+}
+
+pub(super) async fn find_request(link: &Link, key: GameKey, request_id: Uuid) -> Result<Option<(StoredEntry, [u8; 32])>, Error> {
+    let question = query(
+        "SELECT seq, line, digest, request_id, request_hash FROM book_entry
+         WHERE tenant_id = $1 AND game_id = $2 AND request_id = $3",
+    )
+    .bind(key.tenant.0)
+    .bind(key.game)
+    .bind(request_id);
+    let row = link.row(question).await.map_err(classify)?;
+    row.map(|row| Ok((row.entry("")?, row.bytes32("request_hash")?))).transpose()
+}
+
+pub(super) async fn find_creation(link: &Link, tenant: TenantId, request_id: Uuid) -> Result<Option<(Uuid, [u8; 32])>, Error> {
+    let question = query("SELECT id, request_hash FROM game WHERE tenant_id = $1 AND request_id = $2").bind(tenant.0).bind(request_id);
+    let row = link.row(question).await.map_err(classify)?;
+    row.map(|row| Ok((row.uuid("id")?, row.bytes32("request_hash")?))).transpose()
+}
+
+pub(super) async fn seed(link: &Link, key: GameKey) -> Result<Option<Seed>, Error> {
+    let question = query("SELECT seed FROM game_seed WHERE tenant_id = $1 AND game_id = $2").bind(key.tenant.0).bind(key.game);
+    link.row(question).await.map_err(classify)?.map(|row| row.seed()).transpose()
+}
+
+pub(super) async fn clock_unix_ms(link: &Link) -> Result<u64, Error> {
+    let question = query("SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint");
+    let row = link.row(question).await.and_then(|row| row.ok_or(sqlx::Error::RowNotFound)).map_err(classify)?;
+    let ms: i64 = row.try_get(0).map_err(classify)?;
+    u64::try_from(ms).map_err(|_| Error::Failed("the database's clock stands before 1970".to_owned()))
+}
+
+/// The newest migration that was applied, and whether the database only reads.
+pub(super) async fn schema(link: &Link) -> Result<(Option<i64>, bool), sqlx::Error> {
+    let question = query("SELECT max(version) FILTER (WHERE success), pg_is_in_recovery() FROM _sqlx_migrations");
+    let row = link.row(question).await?.ok_or(sqlx::Error::RowNotFound)?;
+    Ok((row.try_get(0)?, row.try_get(1)?))
+}

@@ -1,0 +1,121 @@
+//! Columns as Rust values, the same on both databases.
+//!
+//! Invariant: a row that could not have been written by this crate is [`Error::Corrupt`], never a
+//! panic and never a guess.
+
+use plybook_core::{Digest, Seed, Seq, Uuid};
+use sqlx::{ColumnIndex, Database, Decode, Row, Type};
+
+use crate::error::Error;
+use crate::fault::classify;
+use crate::store::{Append, State, StoredEntry, Summary};
+
+/// A row of either database with the column types that this crate uses.
+pub(crate) trait Columns {
+    fn number(&self, column: &str) -> Result<i32, Error>;
+    fn text(&self, column: &str) -> Result<String, Error>;
+    fn bytes32(&self, column: &str) -> Result<[u8; 32], Error>;
+    fn uuid(&self, column: &str) -> Result<Uuid, Error>;
+
+    /// An entry whose columns begin with `prefix`.
+    fn entry(&self, prefix: &str) -> Result<StoredEntry, Error> {
+        Ok(StoredEntry {
+            seq: seq_from(self.number(&format!("{prefix}seq"))?)?,
+            line: self.text(&format!("{prefix}line"))?,
+            digest: Digest(self.bytes32(&format!("{prefix}digest"))?),
+            request_id: self.uuid(&format!("{prefix}request_id"))?,
+        })
+    }
+
+    fn summary(&self) -> Result<Summary, Error> {
+        Ok(Summary {
+            game: self.uuid("id")?,
+            state: state_from(&self.text("state")?)?,
+            header: self.entry("header_")?,
+            last: self.entry("last_")?,
+        })
+    }
+
+    fn seed(&self) -> Result<Seed, Error> {
+        self.bytes32("seed").map(Seed::new)
+    }
+}
+
+impl<R> Columns for R
+where
+    R: Row,
+    for<'c> &'c str: ColumnIndex<R>,
+    for<'d> i32: Decode<'d, R::Database> + Type<R::Database>,
+    for<'d> String: Decode<'d, R::Database> + Type<R::Database>,
+    for<'d> Vec<u8>: Decode<'d, R::Database> + Type<R::Database>,
+    for<'d> Uuid: Decode<'d, R::Database> + Type<R::Database>,
+    R::Database: Database<Row = R>,
+{
+    fn number(&self, column: &str) -> Result<i32, Error> {
+        self.try_get(column).map_err(classify)
+    }
+
+    fn text(&self, column: &str) -> Result<String, Error> {
+        self.try_get(column).map_err(classify)
+    }
+
+    fn bytes32(&self, column: &str) -> Result<[u8; 32], Error> {
+        let bytes: Vec<u8> = self.try_get(column).map_err(classify)?;
+        bytes.try_into().map_err(|bytes: Vec<u8>| Error::Corrupt(format!("{column} has {} bytes instead of 32", bytes.len())))
+    }
+
+    fn uuid(&self, column: &str) -> Result<Uuid, Error> {
+        self.try_get(column).map_err(classify)
+    }
+}
+
+/// A number for a column; one too great for it is greater than any that is stored.
+pub(crate) fn seq_column(seq: Seq) -> i32 {
+    i32::try_from(seq.0).unwrap_or(i32::MAX)
+}
+
+fn seq_from(number: i32) -> Result<Seq, Error> {
+    u32::try_from(number).map(Seq).map_err(|_| Error::Corrupt(format!("entry number {number}")))
+}
+
+/// A state as it is stored.
+pub(crate) fn state_column(state: State) -> &'static str {
+    match state {
+        State::Active => "active",
+        State::Finished => "finished",
+        State::Closed => "closed",
+    }
+}
+
+fn state_from(text: &str) -> Result<State, Error> {
+    match text {
+        "active" => Ok(State::Active),
+        "finished" => Ok(State::Finished),
+        "closed" => Ok(State::Closed),
+        other => Err(Error::Corrupt(format!("state {other:?}"))),
+    }
+}
+
+/// Entries must follow each other and the number they were asked for.
+pub(crate) fn contiguous(after: Seq, rows: &[impl Columns]) -> Result<Vec<StoredEntry>, Error> {
+    let mut expected = u64::from(after.0);
+    let mut entries = Vec::with_capacity(rows.len());
+    for row in rows {
+        expected += 1;
+        let entry = row.entry("")?;
+        if u64::from(entry.seq.0) != expected {
+            return Err(Error::Corrupt(format!("entry {expected} is missing: entry {} comes next", entry.seq)));
+        }
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
+/// What an append comes to when its request id is already in the game, or when it is not.
+pub(crate) fn append_from_request(found: Option<(StoredEntry, [u8; 32])>, hash: &[u8; 32]) -> Append {
+    match found {
+        Some((entry, stored)) if stored == *hash => Append::Repeated(entry),
+        Some((entry, _)) => Append::Reused(entry),
+        None => Append::Conflict,
+    }
+}

@@ -1,0 +1,140 @@
+//! Books in one SQLite file: the embedded default, for a single node.
+//!
+//! | module | the noun |
+//! | --- | --- |
+//! | `connect` | options, the writer and the readers |
+//! | `write` | games and entries, each in one transaction |
+//! | `read` | entries, requests, seeds, pages of games |
+//!
+//! Invariant: there is one writer, it holds the file's write lock from its first look to its commit,
+//! and it runs in a task of its own, so a caller who leaves never cuts it off halfway.
+
+mod connect;
+mod read;
+mod write;
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use plybook_core::{Seed, Seq, Uuid};
+use sqlx::sqlite::SqlitePool;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use self::connect::SqliteOptions;
+use crate::error::Error;
+use crate::fault::classify;
+use crate::migrations;
+use crate::store::{Append, Create, Filter, GameKey, NewEntry, NewGame, Store, StoredEntry, Summary, TenantId, Wake};
+
+/// Books in one SQLite file.
+#[derive(Debug)]
+pub struct Sqlite {
+    options: SqliteOptions,
+    writer: SqlitePool,
+    readers: SqlitePool,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Sqlite {
+    /// Opens the file, creates it where there is none, and brings its schema up to this build's.
+    pub async fn open(options: &SqliteOptions) -> Result<Sqlite, Error> {
+        let writer = connect::writer(options).await?;
+        migrations::migrator(migrations::SQLITE).run(&writer).await.map_err(migrations::refused)?;
+        let readers = connect::readers(options).await?;
+        Ok(Sqlite { options: options.clone(), writer, readers, tasks: TaskTracker::new(), stop: CancellationToken::new() })
+    }
+
+    /// Where the books are.
+    pub fn path(&self) -> &Path {
+        &self.options.path
+    }
+
+    /// Runs a write to its end, whether or not the caller waits for it.
+    async fn write<T: Send + 'static>(&self, work: impl Future<Output = Result<T, Error>> + Send + 'static) -> Result<T, Error> {
+        match self.tasks.spawn(work).await {
+            Ok(result) => result,
+            Err(error) if error.is_cancelled() => Err(Error::Unavailable("the process is ending".to_owned())),
+            Err(error) => Err(Error::Failed(error.to_string())),
+        }
+    }
+}
+
+#[async_trait]
+impl Store for Sqlite {
+    async fn create(&self, game: NewGame) -> Result<Create, Error> {
+        let writer = self.writer.clone();
+        self.write(async move { write::create(&writer, &game).await }).await
+    }
+
+    async fn append(&self, entry: NewEntry) -> Result<Append, Error> {
+        let writer = self.writer.clone();
+        self.write(async move { write::append(&writer, &entry).await }).await
+    }
+
+    async fn entries(&self, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error> {
+        read::entries(&self.readers, key, after, limit).await
+    }
+
+    async fn last(&self, key: GameKey) -> Result<Option<StoredEntry>, Error> {
+        read::last(&self.readers, key).await
+    }
+
+    async fn find_request(&self, key: GameKey, request_id: Uuid) -> Result<Option<(StoredEntry, [u8; 32])>, Error> {
+        read::find_request(&self.readers, key, request_id).await
+    }
+
+    async fn find_creation(&self, tenant: TenantId, request_id: Uuid) -> Result<Option<(Uuid, [u8; 32])>, Error> {
+        read::find_creation(&self.readers, tenant, request_id).await
+    }
+
+    async fn seed(&self, key: GameKey) -> Result<Option<Seed>, Error> {
+        read::seed(&self.readers, key).await
+    }
+
+    async fn list(&self, tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> Result<Vec<Summary>, Error> {
+        read::list(&self.readers, tenant, filter, before, limit).await
+    }
+
+    async fn clock_unix_ms(&self) -> Result<u64, Error> {
+        read::clock_unix_ms(&self.readers).await
+    }
+
+    async fn ready(&self) -> Result<(), Error> {
+        let version = read::schema(&self.readers).await.map_err(classify)?;
+        migrations::check(migrations::SQLITE, version)
+    }
+
+    fn publish(&self, _wake: Wake) {
+        // There is no other node.
+    }
+
+    fn wakes(&self) -> mpsc::Receiver<Wake> {
+        let (silent, receiver) = mpsc::channel(1);
+        let stop = self.stop.clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = silent.closed() => {}
+            }
+        });
+        receiver
+    }
+
+    async fn close(&self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.readers.close().await;
+        // Last, so that the write-ahead log is folded into the file.
+        self.writer.close().await;
+    }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}

@@ -1,0 +1,200 @@
+//! The store's trait, and what goes in and comes out.
+//!
+//! Invariant: every key carries the tenant; no answer tells one tenant anything of another.
+
+use async_trait::async_trait;
+use plybook_core::{Digest, Seed, Seq, Uuid};
+use tokio::sync::mpsc;
+
+use crate::error::Error;
+
+/// A tenant's number. Until there are credentials everything belongs to [`TenantId::DEFAULT`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TenantId(pub i32);
+
+impl TenantId {
+    /// The tenant `default`.
+    pub const DEFAULT: TenantId = TenantId(1);
+}
+
+/// A game of a tenant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GameKey {
+    /// Whose.
+    pub tenant: TenantId,
+    /// Which.
+    pub game: Uuid,
+}
+
+/// What makes a request the same request: its id, and a hash of its canonical body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestKey {
+    /// Chosen by the caller; unique in its game, for a creation in its tenant.
+    pub id: Uuid,
+    /// SHA-256 of the canonical request.
+    pub hash: [u8; 32],
+}
+
+/// A game to be created.
+#[derive(Clone, Debug)]
+pub struct NewGame {
+    /// Where it will be found.
+    pub key: GameKey,
+    /// The request that creates it.
+    pub request: RequestKey,
+    /// Entry 1.
+    pub header: String,
+    /// Its digest.
+    pub digest: Digest,
+    /// Kept apart from the book until the game is closed.
+    pub seed: Seed,
+    /// The ruleset's name, for lists.
+    pub ruleset: String,
+    /// The players in seat order, for lists; empty ids are left out of them.
+    pub players: Vec<String>,
+}
+
+/// What came of a creation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Create {
+    /// The game is stored.
+    Created,
+    /// The same request created this game before.
+    Repeated(Uuid),
+    /// The request id belongs to another request, which created this game.
+    Reused(Uuid),
+}
+
+/// What may still happen to a game, for lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Moves are accepted.
+    Active,
+    /// The result is known, the game may be reopened.
+    Finished,
+    /// Nothing follows.
+    Closed,
+}
+
+/// A line to be appended after the entry before it.
+#[derive(Clone, Debug)]
+pub struct NewEntry {
+    /// Of which game.
+    pub key: GameKey,
+    /// Its number, from 2; it is stored only if entry `seq` − 1 is the last one.
+    pub seq: Seq,
+    /// The request that it answers.
+    pub request: RequestKey,
+    /// The text.
+    pub line: String,
+    /// Its link of the chain.
+    pub digest: Digest,
+    /// The game's state, where this entry changes it.
+    pub state: Option<State>,
+}
+
+/// What came of an append.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Append {
+    /// The line is durable.
+    Stored,
+    /// The same request was answered with this entry before.
+    Repeated(StoredEntry),
+    /// The request id belongs to another request of this game, answered with this entry.
+    Reused(StoredEntry),
+    /// Another entry came first, or the entry before is missing.
+    Conflict,
+}
+
+/// An entry as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredEntry {
+    /// Its number.
+    pub seq: Seq,
+    /// The header for entry 1, a line for the others.
+    pub line: String,
+    /// Its link of the chain.
+    pub digest: Digest,
+    /// The request that it answered.
+    pub request_id: Uuid,
+}
+
+/// Which games a list is of. What is `None` is not filtered by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// With this player at the table.
+    pub player: Option<String>,
+    /// Of this ruleset.
+    pub ruleset: Option<String>,
+    /// In this state.
+    pub state: Option<State>,
+}
+
+/// A game in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Which.
+    pub game: Uuid,
+    /// Its state.
+    pub state: State,
+    /// Entry 1.
+    pub header: StoredEntry,
+    /// The last entry; entry 1 itself before the first move.
+    pub last: StoredEntry,
+}
+
+/// A hint that a game has new entries, from this node or another. Hints may be lost or repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wake {
+    /// Which game.
+    pub key: GameKey,
+    /// An entry that is durable by now; there may be later ones.
+    pub seq: Seq,
+}
+
+/// Where books are kept.
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// Creates a game: header, seed and lists, all or nothing, durable before the answer.
+    async fn create(&self, game: NewGame) -> Result<Create, Error>;
+
+    /// Appends one line, or says why not; durable before the answer.
+    ///
+    /// An error leaves open whether the line was stored: repeat with the same request id.
+    async fn append(&self, entry: NewEntry) -> Result<Append, Error>;
+
+    /// Entries after `after`, ascending and without a gap, at most `limit`. Empty at the head and
+    /// for a game that does not exist.
+    async fn entries(&self, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error>;
+
+    /// The last entry; nothing for a game that does not exist.
+    async fn last(&self, key: GameKey) -> Result<Option<StoredEntry>, Error>;
+
+    /// The entry that answered a request of a game, with the hash of that request.
+    async fn find_request(&self, key: GameKey, request_id: Uuid) -> Result<Option<(StoredEntry, [u8; 32])>, Error>;
+
+    /// The game that a creating request of the tenant made, with the hash of that request.
+    async fn find_creation(&self, tenant: TenantId, request_id: Uuid) -> Result<Option<(Uuid, [u8; 32])>, Error>;
+
+    /// The seed of a game.
+    async fn seed(&self, key: GameKey) -> Result<Option<Seed>, Error>;
+
+    /// Games of a tenant, newest id first, those with a smaller id than `before`, at most `limit`.
+    async fn list(&self, tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> Result<Vec<Summary>, Error>;
+
+    /// Milliseconds since the epoch by the database's clock.
+    async fn clock_unix_ms(&self) -> Result<u64, Error>;
+
+    /// Whether the database answers and its schema is the one of this build.
+    async fn ready(&self) -> Result<(), Error>;
+
+    /// Tells other nodes, soon and without waiting, that a game has a new entry.
+    fn publish(&self, wake: Wake);
+
+    /// Hints from other nodes. Never ends while the store lives: it reconnects by itself, and sends
+    /// nothing while it cannot. Called once.
+    fn wakes(&self) -> mpsc::Receiver<Wake>;
+
+    /// Ends background work, hands out what is queued, and closes connections.
+    async fn close(&self);
+}
