@@ -16,8 +16,8 @@ pub const PRINCIPAL_BYTES_MAX: usize = 64;
 pub const NOTATION_BYTES_MAX: usize = 32;
 /// Longest header or line, in bytes: both fit into an index page beside their key.
 pub const LINE_BYTES_MAX: usize = 2_400;
-/// Most entries of a game.
-pub const ENTRIES_MAX: u32 = 250_000;
+/// Most entries of a game. A board with as many pieces still fits into a reply of 4 MiB.
+pub const ENTRIES_MAX: u32 = 200_000;
 /// Most moves taken back by one undo.
 pub const UNDO_PLIES_MAX: usize = 100;
 /// Most jumps on a track.

@@ -1,1 +1,42 @@
-//! (being written)
+//! The service: requests → games → store. It composes; it does not think.
+//!
+//! What is legal is the rulesets' to say, what may be appended is the core's, what is durable is the
+//! store's. This crate reads requests, finds games, appends what the core decided, and tells whoever
+//! listens.
+//!
+//! | module | the noun |
+//! | --- | --- |
+//! | [`config`], [`limits`] | what an operator sets |
+//! | [`clock`], [`ids`] | time and randomness, as arguments |
+//! | [`auth`] | who is calling |
+//! | [`requests`] | the contract's messages, checked for shape |
+//! | [`games`] | the games that this node remembers; loading, appending, history |
+//! | [`streams`] | cursors over a book, and what wakes them |
+//! | [`replies`] | the core's types as the contract's messages |
+//! | [`refusal`], [`status`] | why not, and the one place that makes a `Status` |
+//! | [`service`] | one file an RPC |
+//! | [`guard`], [`deadline`] | around the calls: deadlines, panics, oversized requests |
+//! | [`telemetry`], [`server`] | logs and traces; start and drain |
+//!
+//! Invariants: no reply, frame or notification shows an entry that is not durable; a node holds
+//! caches and cursors, never a game, so any node serves any request.
+
+pub mod auth;
+pub mod clock;
+pub mod config;
+pub mod deadline;
+pub mod games;
+pub mod guard;
+pub mod ids;
+pub mod limits;
+pub mod refusal;
+pub mod replies;
+pub mod requests;
+pub mod server;
+pub mod service;
+pub mod status;
+pub mod streams;
+pub mod telemetry;
+
+pub use config::Config;
+pub use server::{Parts, Server};

@@ -1,0 +1,52 @@
+//! What an operator sets.
+//!
+//! Invariant: a configuration that cannot work is refused with one clear sentence before anything
+//! is opened.
+
+use std::net::SocketAddr;
+
+use crate::limits::Limits;
+
+/// What an operator sets.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// What a node accepts.
+    pub limits: Limits,
+}
+
+/// Why a configuration cannot work.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigError(pub String);
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { listen: SocketAddr::from(([127, 0, 0, 1], 50051)), limits: Limits::default() }
+    }
+}
+
+impl Config {
+    /// Checks what types cannot.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let limits = &self.limits;
+        let refuse = |what: &str| Err(ConfigError(what.to_owned()));
+        if limits.request_bytes < 4 * 1024 {
+            return refuse("request-bytes must be at least 4096, or no request with a header's worth of seats fits");
+        }
+        if limits.streams == 0 {
+            return refuse("streams must be at least 1");
+        }
+        if limits.calls_per_connection == 0 {
+            return refuse("calls-per-connection must be at least 1");
+        }
+        if limits.poll_floor.is_zero() {
+            return refuse("poll-floor must be longer than nothing, or idle streams would read without pause");
+        }
+        if limits.call_timeout.is_zero() {
+            return refuse("call-timeout must be longer than nothing");
+        }
+        Ok(())
+    }
+}

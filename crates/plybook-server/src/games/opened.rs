@@ -1,0 +1,16 @@
+//! A header with its rules.
+//!
+//! Invariant: this is all it takes to turn a line of the book into an event; no position is needed.
+
+use std::sync::Arc;
+
+use plybook_core::{Header, Rules};
+
+/// A header with its rules.
+#[derive(Debug)]
+pub struct Opened {
+    /// Entry 1.
+    pub header: Header,
+    /// What it pins.
+    pub rules: Arc<dyn Rules>,
+}

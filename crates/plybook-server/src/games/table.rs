@@ -1,0 +1,106 @@
+//! A game at the head that this node has seen.
+//!
+//! Invariant: a table is a prefix of the book in the store, with the request ids of that prefix.
+//! One lock a table puts this node's appends to one game in a row.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use plybook_core::{Dice, Digest, Entry, Game, Seq};
+use plybook_store::StoredEntry;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+use uuid::Uuid;
+
+use crate::games::Opened;
+use crate::refusal::Refusal;
+
+/// A game at the head that this node has seen.
+pub struct Table {
+    /// The game.
+    pub game: Game,
+    /// Header and rules.
+    pub opened: Arc<Opened>,
+    /// The dice, from the seed.
+    pub dice: Dice,
+    /// Which entry answered which request.
+    requests: HashMap<Uuid, Seq>,
+}
+
+impl Table {
+    /// A table at entry 1.
+    pub fn new(game: Game, opened: Arc<Opened>, dice: Dice) -> Table {
+        Table { game, opened, dice, requests: HashMap::new() }
+    }
+
+    /// Moves on by the next stored entry.
+    pub fn follow(&mut self, stored: &StoredEntry) -> Result<Entry, Refusal> {
+        let apply = self.game.apply_line(&stored.line, stored.digest);
+        let entry = apply.map_err(|error| Refusal::BookCorrupt { first_bad: error.seq, why: error.why })?;
+        self.requests.insert(stored.request_id, stored.seq);
+        Ok(entry)
+    }
+
+    /// Moves on by an entry that was just stored.
+    pub fn appended(&mut self, entry: &Entry, request_id: Uuid) -> Result<Digest, Refusal> {
+        let head = self.game.apply(entry).map_err(|error| Refusal::internal(format!("decided and refused: {error}")))?;
+        self.requests.insert(request_id, entry.seq);
+        Ok(head.digest)
+    }
+
+    /// The entry that answered a request, as far as this table knows.
+    pub fn answered(&self, request_id: Uuid) -> Option<Seq> {
+        self.requests.get(&request_id).copied()
+    }
+
+    fn bytes(&self) -> u32 {
+        const REQUEST_BYTES: usize = 40;
+        estimate_bytes(&self.game).saturating_add((self.requests.len() * REQUEST_BYTES) as u32)
+    }
+}
+
+/// About how much memory a game takes.
+pub fn estimate_bytes(game: &Game) -> u32 {
+    const BASE_BYTES: u64 = 2_048;
+    const STANDING_BYTES: u64 = 160;
+    const SIDE_REGISTERS_BYTES: u64 = 64;
+    let board = game.position().board();
+    let sides = u64::from(board.rows()) + u64::from(board.cols());
+    let bytes = BASE_BYTES + u64::from(board.len()) + sides * SIDE_REGISTERS_BYTES + game.standing().len() as u64 * STANDING_BYTES;
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+/// A table behind its lock, with its weight outside it.
+#[derive(Clone)]
+pub struct SharedTable {
+    table: Arc<Mutex<Table>>,
+    weight: Arc<AtomicU32>,
+}
+
+impl SharedTable {
+    /// Shares a table.
+    pub fn new(table: Table) -> SharedTable {
+        let weight = Arc::new(AtomicU32::new(table.bytes()));
+        SharedTable { table: Arc::new(Mutex::new(table)), weight }
+    }
+
+    /// Waits for one's turn. The guard may be taken along into a task of its own.
+    pub async fn lock(&self) -> OwnedMutexGuard<Table> {
+        Arc::clone(&self.table).lock_owned().await
+    }
+
+    /// Its weight in the cache, in bytes.
+    pub fn weight(&self) -> u32 {
+        self.weight.load(Ordering::Relaxed)
+    }
+
+    /// Whether the table has grown so much that the cache must weigh it again.
+    pub fn outgrew(&self, table: &Table) -> bool {
+        let (was, is) = (self.weight(), table.bytes());
+        let grown = is > was.saturating_add(was / 2);
+        if grown {
+            self.weight.store(is, Ordering::Relaxed);
+        }
+        grown
+    }
+}

@@ -1,0 +1,78 @@
+//! What a node accepts, by name.
+//!
+//! Invariant: everything accepted has a limit here or in [`plybook_core::limits`], and one test goes
+//! one over it.
+
+use std::time::Duration;
+
+/// The limits that an operator may set. The defaults suit a small node.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Largest request, in bytes.
+    pub request_bytes: usize,
+    /// Calls in flight on one connection.
+    pub calls_per_connection: u32,
+    /// Streams open on this node.
+    pub streams: usize,
+    /// Memory for remembered games, in bytes, by estimate.
+    pub games_cache_bytes: u64,
+    /// Memory for remembered earlier positions, in bytes, by estimate.
+    pub history_cache_bytes: u64,
+    /// How long an unused game is remembered.
+    pub games_cache_idle: Duration,
+    /// How long a call may take where the caller sets no deadline.
+    pub call_timeout: Duration,
+    /// How long draining may take.
+    pub drain_timeout: Duration,
+    /// The longest that a stream waits before it looks into the book unasked.
+    pub poll_floor: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            request_bytes: 256 * 1024,
+            calls_per_connection: 1_000,
+            streams: 20_000,
+            games_cache_bytes: 256 * 1024 * 1024,
+            history_cache_bytes: 64 * 1024 * 1024,
+            games_cache_idle: Duration::from_secs(600),
+            call_timeout: Duration::from_secs(30),
+            drain_timeout: Duration::from_secs(8),
+            poll_floor: Duration::from_secs(1),
+        }
+    }
+}
+
+/// Largest reply, in bytes: what clients accept by default.
+pub const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Entries read from the store at once.
+pub const PAGE_ENTRIES: u32 = 500;
+/// Entries read for a stream at once.
+pub const STREAM_PAGE_ENTRIES: u32 = 64;
+/// Entries between two remembered earlier positions of a game.
+pub const HISTORY_STEP: u32 = 1_024;
+/// Recent entries kept for the watchers of one game.
+pub const RECENT_ENTRIES: usize = 64;
+/// Most games or rulesets in a page.
+pub const PAGE_ITEMS_MAX: u32 = 500;
+/// Games or rulesets in a page where the caller names no number.
+pub const PAGE_ITEMS_DEFAULT: u32 = 50;
+/// Most legal actions in a page.
+pub const PAGE_ACTIONS_MAX: u32 = 2_000;
+/// Legal actions in a page where the caller names no number.
+pub const PAGE_ACTIONS_DEFAULT: u32 = 500;
+/// Longest page token, in bytes.
+pub const PAGE_TOKEN_BYTES_MAX: usize = 256;
+/// Most parameters in a request.
+pub const PARAMS_MAX: usize = 64;
+/// Bytes of missed lines in a refusal: error details stay under 2 KiB.
+pub const MISSED_BYTES_MAX: usize = 900;
+/// Bytes of a caller's text repeated in a refusal.
+pub const ECHO_BYTES_MAX: usize = 80;
+/// How often an append is decided again after another node came first.
+pub const APPEND_ATTEMPTS: u32 = 8;
+/// Least and greatest interval of heartbeats, and the one where the caller names none, in seconds.
+pub const HEARTBEAT_SECONDS: (u64, u64, u64) = (1, 300, 15);
+/// Longest message of a refusal, in bytes.
+pub const MESSAGE_BYTES_MAX: usize = 300;

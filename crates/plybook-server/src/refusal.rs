@@ -1,0 +1,130 @@
+//! Why a call is refused.
+//!
+//! Invariant: every refusal has a variant; nothing outside [`crate::status`] turns one into a
+//! `Status`, and no text of a database or of another tenant is in any of them.
+
+use plybook_core::params::BadParam;
+use plybook_core::{Rejection, Seq};
+use plybook_rulesets::RegistryError;
+use uuid::Uuid;
+
+/// Why a call is refused.
+#[derive(Debug)]
+pub enum Refusal {
+    /// A field has a value that no request may have.
+    InvalidField {
+        /// The field, in the contract's names, dotted.
+        field: String,
+        /// Why, in one clause.
+        why: String,
+    },
+    /// The request id is not a UUID.
+    InvalidRequestId,
+    /// There is no such ruleset.
+    UnknownRuleset {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// The ruleset has no such version here.
+    RulesetVersion {
+        /// Name and version asked for.
+        id: String,
+        /// The versions there are.
+        known: Vec<u32>,
+    },
+    /// The tenant has no such game.
+    GameNotFound,
+    /// The game refuses.
+    Rejected {
+        /// Why.
+        rejection: Rejection,
+        /// The head when it was refused.
+        head: Seq,
+        /// The lines after the entry that the caller expected, where that is why.
+        missed: Vec<(Seq, String)>,
+    },
+    /// The request id belongs to another request.
+    RequestIdReused(Original),
+    /// The cursor points beyond the head.
+    CursorBeyondHead {
+        /// The head.
+        head: Seq,
+    },
+    /// A limit of this node.
+    Limit {
+        /// Its name.
+        limit: &'static str,
+        /// Its value.
+        most: u64,
+    },
+    /// Too many streams are open on this node.
+    TooManyStreams {
+        /// How many may be.
+        most: u64,
+    },
+    /// The caller's time is over.
+    Deadline,
+    /// The store cannot answer now.
+    StoreUnavailable,
+    /// This node is going away.
+    Draining,
+    /// The book in the store does not follow from itself.
+    BookCorrupt {
+        /// The first wrong entry.
+        first_bad: Seq,
+        /// Why: for the log.
+        why: String,
+    },
+    /// A fault of ours.
+    Internal {
+        /// What: for the log.
+        detail: String,
+    },
+}
+
+/// What a reused request id was answered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Original {
+    /// This entry of the same game.
+    Entry(Seq),
+    /// This game.
+    Game(Uuid),
+}
+
+impl Refusal {
+    /// A fault of ours.
+    pub fn internal(detail: impl Into<String>) -> Refusal {
+        Refusal::Internal { detail: detail.into() }
+    }
+
+    /// A field with a value that no request may have.
+    pub fn field(field: impl Into<String>, why: impl Into<String>) -> Refusal {
+        Refusal::InvalidField { field: field.into(), why: why.into() }
+    }
+}
+
+impl From<plybook_store::Error> for Refusal {
+    fn from(error: plybook_store::Error) -> Refusal {
+        use plybook_store::Error;
+        match error {
+            Error::Unavailable(detail) => {
+                tracing::warn!(%detail, "the store is unavailable");
+                Refusal::StoreUnavailable
+            }
+            Error::Corrupt(detail) | Error::Failed(detail) | Error::Config(detail) => Refusal::Internal { detail },
+        }
+    }
+}
+
+impl From<RegistryError> for Refusal {
+    fn from(error: RegistryError) -> Refusal {
+        match error {
+            RegistryError::Unknown { name, known } => Refusal::UnknownRuleset { name, known },
+            RegistryError::Version { id, known } => Refusal::RulesetVersion { id: id.to_string(), known },
+            RegistryError::Param(BadParam { name, why }) if name == "seats" => Refusal::field("seats", why),
+            RegistryError::Param(BadParam { name, why }) => Refusal::field(format!("ruleset.params.{name}"), why),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Lines of a book as events.
+
+use plybook_core::change::CellChange;
+use plybook_core::entry::{Body, Move, Undo};
+use plybook_core::header::SeedFrom;
+use plybook_core::rules::Piece;
+use plybook_core::{Content, Entry, Rules, Seq, Verdict, dice};
+use plybook_proto::v1::{self, event::Body as Wire};
+use plybook_store::StoredEntry;
+
+use crate::games::Opened;
+use crate::refusal::Refusal;
+use crate::replies;
+
+/// A stored entry as an event.
+pub fn stored(opened: &Opened, stored: &StoredEntry) -> Result<v1::Event, Refusal> {
+    if stored.seq == Seq::FIRST {
+        return Ok(created(opened, stored));
+    }
+    let entry: Entry = stored
+        .line
+        .parse()
+        .map_err(|error: plybook_core::entry::EntryError| Refusal::BookCorrupt { first_bad: stored.seq, why: error.why })?;
+    let rules = opened.rules.as_ref();
+    let body = match &entry.body {
+        Body::Move(made) => Wire::MoveMade(move_made(rules, &entry, made)),
+        Body::Undo(undo) => Wire::MoveUndone(move_undone(rules, &entry, undo)),
+        Body::Close => Wire::GameClosed(v1::GameClosed {}),
+    };
+    Ok(v1::Event {
+        create_time: Some(replies::time(entry.time)),
+        actor: entry.actor.by.to_string(),
+        outcome: entry.outcome().map(replies::outcome),
+        revealed_seed: entry.seed.as_ref().map_or_else(Vec::new, |seed| seed.reveal().to_vec()),
+        body: Some(body),
+        ..frame(opened, stored)
+    })
+}
+
+fn created(opened: &Opened, stored: &StoredEntry) -> v1::Event {
+    let header = &opened.header;
+    let body = v1::GameCreated {
+        ruleset: Some(replies::ruleset::spec(&header.ruleset, &header.params)),
+        seats: replies::game::seats(header),
+        seed_commitment: header.commitment.0.to_vec(),
+        seed_from_caller: header.seed_from == SeedFrom::Caller,
+        dice_scheme: dice::SCHEME.to_owned(),
+        undo_policy: Some(replies::game::undo_policy(header.undo)),
+    };
+    v1::Event {
+        create_time: Some(replies::time(header.created)),
+        actor: header.by.to_string(),
+        body: Some(Wire::GameCreated(body)),
+        ..frame(opened, stored)
+    }
+}
+
+fn frame(opened: &Opened, stored: &StoredEntry) -> v1::Event {
+    v1::Event {
+        game_id: opened.header.game.to_string(),
+        seq: u64::from(stored.seq.0),
+        request_id: stored.request_id.to_string(),
+        book_digest: stored.digest.0.to_vec(),
+        line: stored.line.clone(),
+        ..v1::Event::default()
+    }
+}
+
+fn move_made(rules: &dyn Rules, entry: &Entry, made: &Move) -> v1::MoveMade {
+    let skipped = match &made.verdict {
+        Verdict::Next { skipped, .. } => replies::seats(*skipped),
+        Verdict::Finished(_) => Vec::new(),
+    };
+    v1::MoveMade {
+        seat: entry.actor.seat.map_or(0, replies::seat),
+        notation: made.notation.clone(),
+        changes: changes(rules, &made.cells),
+        faces: made.faces.iter().map(|face| u32::from(*face)).collect(),
+        ply: made.ply,
+        next_seat: entry.next_seat().map(replies::seat),
+        skipped_seats: skipped,
+    }
+}
+
+fn move_undone(rules: &dyn Rules, entry: &Entry, undo: &Undo) -> v1::MoveUndone {
+    v1::MoveUndone {
+        seat: entry.actor.seat.map(replies::seat),
+        undone_seq: u64::from(undo.target.0),
+        changes: changes(rules, &undo.cells),
+        ply: undo.ply,
+        next_seat: replies::seat(undo.next),
+    }
+}
+
+fn changes(rules: &dyn Rules, cells: &[CellChange]) -> Vec<v1::CellChange> {
+    let change = |change: &CellChange| v1::CellChange {
+        cell: change.cell.0,
+        before: pieces(rules, change.before),
+        after: pieces(rules, change.after),
+    };
+    cells.iter().map(change).collect()
+}
+
+/// The pieces of a content, bottom first.
+pub fn pieces(rules: &dyn Rules, content: Content) -> Vec<v1::Piece> {
+    let piece = |piece: Piece| v1::Piece { seat: replies::seat(piece.seat), kind: piece.kind.to_owned() };
+    rules.pieces(content).into_iter().map(piece).collect()
+}

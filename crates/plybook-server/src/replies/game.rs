@@ -1,0 +1,93 @@
+//! Games, whole or as they stand in a list.
+
+use plybook_core::entry::Body;
+use plybook_core::game::State;
+use plybook_core::header::{SeedFrom, UndoBy, UndoPolicy};
+use plybook_core::{Digest, Entry, Game, Header, Seed, Seq};
+use plybook_proto::v1;
+use plybook_store::Summary;
+
+use crate::refusal::Refusal;
+use crate::replies;
+
+/// A game at its head, with its position. `seed` is given once the game is closed.
+pub fn whole(game: &Game, seed: Option<&Seed>) -> v1::Game {
+    let head = game.head();
+    v1::Game {
+        state: state(game.state()).into(),
+        seat_to_move: game.to_move().map(replies::seat),
+        outcome: game.outcome().map(replies::outcome),
+        position: Some(replies::position::of(game)),
+        revealed_seed: seed.map_or_else(Vec::new, |seed| seed.reveal().to_vec()),
+        ..frame(game.header(), head.seq, head.digest)
+    }
+}
+
+/// A game in a list. `ending` is the entry that ended it, where the last one only closed it.
+pub fn listed(summary: &Summary, ending: Option<&str>) -> Result<v1::Game, Refusal> {
+    let corrupt = |first_bad: Seq, why: String| Refusal::BookCorrupt { first_bad, why };
+    let header = Header::parse(&summary.header.line).map_err(|error| corrupt(Seq::FIRST, error.to_string()))?;
+    let mut game = frame(&header, summary.last.seq, summary.last.digest);
+    game.state = match summary.state {
+        plybook_store::State::Active => v1::GameState::Active,
+        plybook_store::State::Finished => v1::GameState::Finished,
+        plybook_store::State::Closed => v1::GameState::Closed,
+    }
+    .into();
+    if summary.last.seq == Seq::FIRST {
+        game.seat_to_move = Some(0);
+        return Ok(game);
+    }
+    let read = |line: &str| line.parse::<Entry>().map_err(|error| corrupt(summary.last.seq, error.why));
+    let last = read(&summary.last.line)?;
+    game.seat_to_move = last.next_seat().map(replies::seat);
+    game.revealed_seed = last.seed.as_ref().map_or_else(Vec::new, |seed| seed.reveal().to_vec());
+    game.outcome = match ending {
+        Some(ending) => read(ending)?.outcome().map(replies::outcome),
+        None => last.outcome().map(replies::outcome),
+    };
+    Ok(game)
+}
+
+/// Whether the last entry of a summary only closed the game, so that the one before it ended it.
+pub fn closed_apart(summary: &Summary) -> bool {
+    summary.last.line.parse::<Entry>().is_ok_and(|entry| matches!(entry.body, Body::Close))
+}
+
+fn frame(header: &Header, seq: Seq, digest: Digest) -> v1::Game {
+    v1::Game {
+        game_id: header.game.to_string(),
+        ruleset: Some(replies::ruleset::spec(&header.ruleset, &header.params)),
+        seats: seats(header),
+        create_time: Some(replies::time(header.created)),
+        seq: u64::from(seq.0),
+        book_digest: digest.0.to_vec(),
+        seed_commitment: header.commitment.0.to_vec(),
+        seed_from_caller: header.seed_from == SeedFrom::Caller,
+        undo_policy: Some(undo_policy(header.undo)),
+        ..v1::Game::default()
+    }
+}
+
+/// The seats of a header.
+pub fn seats(header: &Header) -> Vec<v1::Seat> {
+    header.seats.iter().map(|place| v1::Seat { player_id: place.player.clone(), mark: place.mark.clone() }).collect()
+}
+
+/// What may be taken back.
+pub fn undo_policy(policy: UndoPolicy) -> v1::UndoPolicy {
+    let by = match policy.by {
+        UndoBy::None => v1::UndoBy::None,
+        UndoBy::OwnLastMove => v1::UndoBy::OwnLastMove,
+        UndoBy::Free => v1::UndoBy::Free,
+    };
+    v1::UndoPolicy { by: by.into(), over_throw: policy.over_throw, after_end: policy.after_end }
+}
+
+const fn state(state: State) -> v1::GameState {
+    match state {
+        State::Active => v1::GameState::Active,
+        State::Finished => v1::GameState::Finished,
+        State::Closed => v1::GameState::Closed,
+    }
+}

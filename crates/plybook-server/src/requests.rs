@@ -1,0 +1,123 @@
+//! The contract's messages, checked for shape.
+//!
+//! Invariant: what passes here fits its limits and says everything that it must; whether it makes
+//! sense is the game's to say. Two copies of a request have the same [`RequestKey`].
+
+pub mod canon;
+pub mod page;
+pub mod plan;
+
+use std::time::Duration;
+
+use plybook_core::action::Column;
+use plybook_core::entry::Actor;
+use plybook_core::game::{Ask, Request};
+use plybook_core::{Action, Cell, Seat, Seq};
+use plybook_proto::v1;
+use plybook_store::{GameKey, RequestKey};
+use uuid::Uuid;
+
+use crate::auth::Caller;
+use crate::limits;
+use crate::refusal::Refusal;
+use canon::Canon;
+
+/// A request to one game.
+pub struct Asked {
+    /// Which game.
+    pub key: GameKey,
+    /// Which request.
+    pub id: RequestKey,
+    /// What.
+    pub request: Request,
+}
+
+/// The shape of a MakeMove.
+pub fn make_move(caller: &Caller, message: &v1::MakeMoveRequest) -> Result<Asked, Refusal> {
+    let id = request_id(&message.request_id)?;
+    let key = caller.game(game_id(&message.game_id)?);
+    let expected = expected_seq(message.expected_seq)?;
+    let seat = required_seat(message.seat)?;
+    let shape = message.action.as_ref().and_then(|action| action.shape.as_ref());
+    let ask = ask(shape.ok_or_else(|| Refusal::field("action", "is required"))?);
+    let canon = Canon::of("MakeMove").number(expected.0.into()).number(seat.0.into());
+    let hash = match &ask {
+        Ask::MoveText(text) => canon.text("notation").text(text),
+        other => canon.text("shape").text(&format!("{other:?}")),
+    };
+    let actor = Actor { seat: Some(seat), by: caller.principal.clone() };
+    Ok(Asked { key, id: RequestKey { id, hash: hash.hash() }, request: Request { actor, expected, ask } })
+}
+
+/// The shape of an Undo.
+pub fn undo(caller: &Caller, message: &v1::UndoRequest) -> Result<Asked, Refusal> {
+    let id = request_id(&message.request_id)?;
+    let key = caller.game(game_id(&message.game_id)?);
+    let expected = expected_seq(message.expected_seq)?;
+    let seat = required_seat(message.seat)?;
+    let target = message.target_seq.map(seq);
+    let canon = Canon::of("Undo").number(expected.0.into()).number(seat.0.into());
+    let hash = canon.number(target.map_or(0, |target| u64::from(target.0))).hash();
+    let actor = Actor { seat: Some(seat), by: caller.principal.clone() };
+    Ok(Asked { key, id: RequestKey { id, hash }, request: Request { actor, expected, ask: Ask::Undo(target) } })
+}
+
+/// The shape of a CloseGame.
+pub fn close(caller: &Caller, message: &v1::CloseGameRequest) -> Result<Asked, Refusal> {
+    let id = request_id(&message.request_id)?;
+    let key = caller.game(game_id(&message.game_id)?);
+    let expected = expected_seq(message.expected_seq)?;
+    let hash = Canon::of("CloseGame").number(expected.0.into()).hash();
+    let actor = Actor { seat: None, by: caller.principal.clone() };
+    Ok(Asked { key, id: RequestKey { id, hash }, request: Request { actor, expected, ask: Ask::Close } })
+}
+
+fn ask(shape: &v1::action::Shape) -> Ask {
+    use v1::action::Shape;
+    match shape {
+        Shape::Place(place) => Ask::Move(Action::Place(Cell(place.cell))),
+        Shape::Drop(drop) => Ask::Move(Action::Drop(Column(drop.column))),
+        Shape::Pop(pop) => Ask::Move(Action::Pop(Column(pop.column))),
+        Shape::Roll(_) => Ask::Move(Action::Roll),
+        Shape::Notation(text) => Ask::MoveText(text.clone()),
+    }
+}
+
+/// A game's id.
+pub fn game_id(text: &str) -> Result<Uuid, Refusal> {
+    if text.is_empty() {
+        return Err(Refusal::field("game_id", "is required"));
+    }
+    Uuid::try_parse(text).map_err(|_| Refusal::field("game_id", "is not a UUID"))
+}
+
+/// A request's id.
+pub fn request_id(text: &str) -> Result<Uuid, Refusal> {
+    match Uuid::try_parse(text) {
+        Ok(id) if !id.is_nil() => Ok(id),
+        _ => Err(Refusal::InvalidRequestId),
+    }
+}
+
+/// A number of an entry; one beyond every entry where it is too large to be one.
+pub fn seq(number: u64) -> Seq {
+    Seq(u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+fn expected_seq(number: Option<u64>) -> Result<Seq, Refusal> {
+    let why = "is required: the number of the last entry that you decided on, 1 before the first move";
+    number.map(seq).ok_or_else(|| Refusal::field("expected_seq", why))
+}
+
+fn required_seat(number: Option<u32>) -> Result<Seat, Refusal> {
+    let number = number.ok_or_else(|| Refusal::field("seat", "is required: seats are numbered from 0"))?;
+    u8::try_from(number).map(Seat).map_err(|_| Refusal::field("seat", format!("there is no seat {number}")))
+}
+
+/// The interval of heartbeats, held between its limits.
+pub fn heartbeat(wanted: Option<&prost_types::Duration>) -> Result<Duration, Refusal> {
+    let (least, most, default) = limits::HEARTBEAT_SECONDS;
+    let Some(wanted) = wanted else { return Ok(Duration::from_secs(default)) };
+    let wanted = Duration::try_from(*wanted).map_err(|_| Refusal::field("heartbeat_interval", "is negative"))?;
+    Ok(wanted.clamp(Duration::from_secs(least), Duration::from_secs(most)))
+}

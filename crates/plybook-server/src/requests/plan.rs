@@ -1,0 +1,97 @@
+//! The shape of a CreateGame.
+
+use std::collections::BTreeMap;
+
+use plybook_core::header::{Place, UndoBy, UndoPolicy, check_place};
+use plybook_core::limits::SEATS_MAX;
+use plybook_core::{ParamValue, Seed};
+use plybook_proto::v1::{self, param_value::Value};
+use plybook_store::RequestKey;
+
+use crate::auth::Caller;
+use crate::games::create::Plan;
+use crate::limits;
+use crate::refusal::Refusal;
+use crate::requests::{canon::Canon, request_id};
+use crate::status::echo;
+
+/// Marks where the caller names none, by seat.
+const MARKS: [&str; SEATS_MAX as usize] = ["X", "O", "A", "B", "C", "D", "E", "F"];
+
+/// The shape of a CreateGame.
+pub fn create(caller: &Caller, message: v1::CreateGameRequest) -> Result<Plan, Refusal> {
+    let id = request_id(&message.request_id)?;
+    let ruleset = message.ruleset.ok_or_else(|| Refusal::field("ruleset", "is required"))?;
+    if ruleset.id.is_empty() {
+        return Err(Refusal::field("ruleset.id", "is required"));
+    }
+    if ruleset.params.len() > limits::PARAMS_MAX {
+        return Err(Refusal::Limit { limit: "params", most: limits::PARAMS_MAX as u64 });
+    }
+    let params = ruleset.params.into_iter().map(param).collect::<Result<BTreeMap<_, _>, _>>()?;
+    let seats = seats(message.seats)?;
+    let undo = undo(message.undo_policy)?;
+    let seed = seed(&message.seed)?;
+    let version = (ruleset.version != 0).then_some(ruleset.version);
+    let mut canon = Canon::of("CreateGame").text(&ruleset.id).number(ruleset.version.into()).number(params.len() as u64);
+    for (name, value) in &params {
+        canon = canon.text(name).text(&format!("{value:?}"));
+    }
+    canon = canon.number(seats.len() as u64);
+    for place in &seats {
+        canon = canon.text(&place.mark).text(&place.player);
+    }
+    let hash = canon.text(&format!("{undo:?}")).bytes(&message.seed).hash();
+    let request = RequestKey { id, hash };
+    Ok(Plan { tenant: caller.tenant, by: caller.principal.clone(), request, ruleset: ruleset.id, version, params, seats, undo, seed })
+}
+
+fn param((name, value): (String, v1::ParamValue)) -> Result<(String, ParamValue), Refusal> {
+    let value = match value.value {
+        Some(Value::IntValue(n)) => ParamValue::Int(n),
+        Some(Value::BoolValue(flag)) => ParamValue::Bool(flag),
+        Some(Value::StringValue(word)) => ParamValue::Text(word),
+        Some(Value::IntList(list)) => ParamValue::IntList(list.values),
+        None => return Err(Refusal::field(format!("ruleset.params.{}", echo(&name)), "has no value")),
+    };
+    Ok((name, value))
+}
+
+fn seats(given: Vec<v1::Seat>) -> Result<Vec<Place>, Refusal> {
+    if given.is_empty() {
+        return Err(Refusal::field("seats", "at least one is required"));
+    }
+    if given.len() > usize::from(SEATS_MAX) {
+        return Err(Refusal::Limit { limit: "seats", most: u64::from(SEATS_MAX) });
+    }
+    let mut seats: Vec<Place> = Vec::new();
+    for (seat, given) in given.into_iter().enumerate() {
+        let mark = if given.mark.is_empty() { MARKS[seat].to_owned() } else { given.mark };
+        let place = Place { mark, player: given.player_id };
+        check_place(&place, &seats).map_err(|why| Refusal::field(format!("seats[{seat}]"), why))?;
+        seats.push(place);
+    }
+    Ok(seats)
+}
+
+fn undo(policy: Option<v1::UndoPolicy>) -> Result<UndoPolicy, Refusal> {
+    let policy = policy.unwrap_or_default();
+    let by = match v1::UndoBy::try_from(policy.by) {
+        Ok(v1::UndoBy::Unspecified | v1::UndoBy::OwnLastMove) => UndoBy::OwnLastMove,
+        Ok(v1::UndoBy::None) => UndoBy::None,
+        Ok(v1::UndoBy::Free) => UndoBy::Free,
+        Err(_) => return Err(Refusal::field("undo_policy.by", format!("{} is not one of its values", policy.by))),
+    };
+    if by == UndoBy::None && (policy.over_throw || policy.after_end) {
+        return Err(Refusal::field("undo_policy", "nothing can be taken back over a throw or after the end where nobody may undo"));
+    }
+    Ok(UndoPolicy { by, over_throw: policy.over_throw, after_end: policy.after_end })
+}
+
+fn seed(bytes: &[u8]) -> Result<Option<Seed>, Refusal> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let seed: [u8; 32] = bytes.try_into().map_err(|_| Refusal::field("seed", "has 32 bytes"))?;
+    Ok(Some(Seed::new(seed)))
+}

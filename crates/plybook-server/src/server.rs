@@ -1,0 +1,217 @@
+//! Starts a node, and lets it go without losing anything.
+//!
+//! Invariants: a node listens only once its store is ready; on draining no acknowledged move is lost
+//! and every stream is told; draining ends inside its time limit.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use plybook_proto::v1::audit_service_server::AuditServiceServer;
+use plybook_proto::v1::game_service_server::GameServiceServer;
+use plybook_rulesets::Registry;
+use plybook_store::Store;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tonic::codec::CompressionEncoding::Gzip;
+use tonic::transport::server::{Router, TcpIncoming};
+use tonic_health::pb::FILE_DESCRIPTOR_SET as HEALTH_DESCRIPTOR_SET;
+use tonic_health::server::HealthReporter;
+use tower::layer::util::{Identity, Stack};
+
+use crate::clock::{Clock, SteeredClock};
+use crate::config::{Config, ConfigError};
+use crate::games::Games;
+use crate::guard::GuardLayer;
+use crate::ids::{Ids, SystemIds};
+use crate::limits::{Limits, REPLY_BYTES_MAX};
+use crate::service::{AuditRpc, GameRpc, Service};
+use crate::streams::{Hub, Slots};
+use crate::telemetry::CallsLayer;
+
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(20);
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
+const STEERING_INTERVAL: Duration = Duration::from_secs(30);
+const HEALTH_INTERVAL: Duration = Duration::from_secs(2);
+
+/// What a node is made of.
+pub struct Parts {
+    /// Where books are kept.
+    pub store: Arc<dyn Store>,
+    /// The rulesets.
+    pub registry: Registry,
+    /// Where the time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// Where ids and seeds come from.
+    pub ids: Arc<dyn Ids>,
+    /// The same clock, where it is to be steered to the store's.
+    pub steered: Option<Arc<SteeredClock>>,
+}
+
+impl Parts {
+    /// What a node is made of in earnest.
+    pub fn system(store: Arc<dyn Store>) -> Parts {
+        let clock = Arc::new(SteeredClock::default());
+        Parts { store, registry: Registry::standard(), clock: clock.clone(), ids: Arc::new(SystemIds), steered: Some(clock) }
+    }
+}
+
+/// Why a node does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The configuration cannot work.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The store is not ready.
+    #[error(transparent)]
+    Store(#[from] plybook_store::Error),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {why}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        why: String,
+    },
+    /// Reflection cannot describe the contract: a fault of ours.
+    #[error("the contract's description is broken: {0}")]
+    Reflection(String),
+}
+
+/// A running node.
+pub struct Server {
+    address: SocketAddr,
+    store: Arc<dyn Store>,
+    draining: CancellationToken,
+    stopped: CancellationToken,
+    serving: JoinHandle<Result<(), tonic::transport::Error>>,
+    background: Vec<JoinHandle<()>>,
+    health: HealthReporter,
+    drain_timeout: Duration,
+}
+
+type Layers = Stack<GuardLayer, Stack<CallsLayer, Identity>>;
+
+impl Server {
+    /// Starts to serve.
+    pub async fn start(config: Config, parts: Parts) -> Result<Server, ServeError> {
+        config.check()?;
+        parts.store.ready().await?;
+        if let Some(clock) = &parts.steered {
+            clock.steer(parts.store.as_ref()).await?;
+        }
+        let refused = |why: &dyn std::fmt::Display| ServeError::Listen { address: config.listen, why: why.to_string() };
+        let incoming = TcpIncoming::bind(config.listen).map_err(|error| refused(&error))?.with_nodelay(Some(true));
+        let address = incoming.local_addr().map_err(|error| refused(&error))?;
+
+        let draining = CancellationToken::new();
+        let (store, hub) = (Arc::clone(&parts.store), Arc::new(Hub::default()));
+        let background = background(&parts, &hub);
+        let service = Arc::new(service(&config.limits, parts, hub, draining.clone()));
+        let (health, router) = router(&config.limits, service)?;
+        let stopped = CancellationToken::new();
+        let serving = tokio::spawn(router.serve_with_incoming_shutdown(incoming, stopped.clone().cancelled_owned()));
+        let watcher = tokio::spawn(follow_store(health.clone(), Arc::clone(&store), draining.clone()));
+        let background = background.into_iter().chain([watcher]).collect();
+        let drain_timeout = config.limits.drain_timeout;
+        Ok(Server { address, store, draining, stopped, serving, background, health, drain_timeout })
+    }
+
+    /// Where the node listens.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Lets the node go: health says so, streams are told, calls in flight finish, the store closes.
+    pub async fn drain(self) {
+        announce(&self.health, false).await;
+        self.draining.cancel();
+        self.stopped.cancel();
+        let abort = self.serving.abort_handle();
+        if tokio::time::timeout(self.drain_timeout, self.serving).await.is_err() {
+            tracing::warn!("some calls did not end in time");
+            abort.abort();
+        }
+        self.background.iter().for_each(JoinHandle::abort);
+        if tokio::time::timeout(Duration::from_secs(1), self.store.close()).await.is_err() {
+            tracing::warn!("the store did not close in time");
+        }
+    }
+}
+
+fn background(parts: &Parts, hub: &Arc<Hub>) -> Vec<JoinHandle<()>> {
+    let (hub, wakes) = (Arc::clone(hub), parts.store.wakes());
+    let mut tasks = vec![tokio::spawn(async move { hub.listen(wakes).await })];
+    if let Some(clock) = parts.steered.clone() {
+        let store = Arc::clone(&parts.store);
+        tasks.push(tokio::spawn(async move { clock.keep_steering(store.as_ref(), STEERING_INTERVAL).await }));
+    }
+    tasks
+}
+
+fn service(limits: &Limits, parts: Parts, hub: Arc<Hub>, draining: CancellationToken) -> Service {
+    let clock = Arc::clone(&parts.clock);
+    let games = Games::new(parts.store, parts.registry, parts.clock, parts.ids, Arc::clone(&hub), limits);
+    Service { games: Arc::new(games), hub, clock, slots: Slots::new(limits.streams), limits: limits.clone(), draining }
+}
+
+fn router(limits: &Limits, service: Arc<Service>) -> Result<(HealthReporter, Router<Layers>), ServeError> {
+    let (reporter, health) = tonic_health::server::health_reporter();
+    let describe = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(plybook_proto::DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(HEALTH_DESCRIPTOR_SET)
+    };
+    let broken = |error: tonic_reflection::server::Error| ServeError::Reflection(error.to_string());
+    let games = GameServiceServer::new(GameRpc(Arc::clone(&service)))
+        .accept_compressed(Gzip)
+        .send_compressed(Gzip)
+        .max_decoding_message_size(limits.request_bytes)
+        .max_encoding_message_size(REPLY_BYTES_MAX);
+    let audit = AuditServiceServer::new(AuditRpc(service))
+        .accept_compressed(Gzip)
+        .send_compressed(Gzip)
+        .max_decoding_message_size(limits.request_bytes)
+        .max_encoding_message_size(REPLY_BYTES_MAX);
+    let router = tonic::transport::Server::builder()
+        .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
+        .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+        .max_concurrent_streams(limits.calls_per_connection)
+        .layer(CallsLayer)
+        .layer(GuardLayer { call_timeout: limits.call_timeout, request_bytes: limits.request_bytes })
+        .add_service(health)
+        .add_service(describe().build_v1().map_err(broken)?)
+        .add_service(describe().build_v1alpha().map_err(broken)?)
+        .add_service(games)
+        .add_service(audit);
+    Ok((reporter, router))
+}
+
+/// Health says SERVING while the store is ready.
+async fn follow_store(health: HealthReporter, store: Arc<dyn Store>, draining: CancellationToken) {
+    let mut was_ready = None;
+    loop {
+        let ready = tokio::select! {
+            () = draining.cancelled() => return,
+            ready = store.ready() => ready,
+        };
+        if was_ready != Some(ready.is_ok()) {
+            if let Err(error) = &ready {
+                tracing::warn!(%error, "the store is not ready");
+            }
+            was_ready = Some(ready.is_ok());
+            announce(&health, ready.is_ok()).await;
+        }
+        tokio::select! {
+            () = draining.cancelled() => return,
+            () = tokio::time::sleep(HEALTH_INTERVAL) => {}
+        }
+    }
+}
+
+async fn announce(health: &HealthReporter, serving: bool) {
+    let status = if serving { tonic_health::ServingStatus::Serving } else { tonic_health::ServingStatus::NotServing };
+    for name in ["", "plybook.v1.GameService", "plybook.v1.AuditService"] {
+        health.set_service_status(name, status).await;
+    }
+}

@@ -1,0 +1,103 @@
+//! One file an RPC.
+//!
+//! Invariant: an RPC reads its request, asks the games, and makes a reply. It decides nothing.
+
+mod close_game;
+mod create_game;
+mod get_book;
+mod get_game;
+mod list_games;
+mod list_legal_actions;
+mod list_rulesets;
+mod make_move;
+mod stream_events;
+mod undo;
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures::Stream;
+use plybook_proto::v1;
+use plybook_proto::v1::audit_service_server::AuditService;
+use plybook_proto::v1::game_service_server::GameService;
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status};
+
+use crate::clock::Clock;
+use crate::games::Games;
+use crate::limits::Limits;
+use crate::streams::{Hub, Slots};
+
+/// What every RPC stands on.
+pub struct Service {
+    pub(crate) games: Arc<Games>,
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) slots: Slots,
+    pub(crate) limits: Limits,
+    pub(crate) draining: CancellationToken,
+}
+
+/// The frames of a stream.
+pub type Frames<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+/// The games' half of a [`Service`].
+#[derive(Clone)]
+pub struct GameRpc(pub Arc<Service>);
+
+/// The auditors' half of a [`Service`].
+#[derive(Clone)]
+pub struct AuditRpc(pub Arc<Service>);
+
+#[tonic::async_trait]
+impl GameService for GameRpc {
+    type StreamEventsStream = Frames<v1::StreamEventsResponse>;
+
+    async fn create_game(&self, request: Request<v1::CreateGameRequest>) -> Result<Response<v1::CreateGameResponse>, Status> {
+        Ok(Response::new(create_game::answer(&self.0, request).await?))
+    }
+
+    async fn make_move(&self, request: Request<v1::MakeMoveRequest>) -> Result<Response<v1::MakeMoveResponse>, Status> {
+        Ok(Response::new(make_move::answer(&self.0, request).await?))
+    }
+
+    async fn undo(&self, request: Request<v1::UndoRequest>) -> Result<Response<v1::UndoResponse>, Status> {
+        Ok(Response::new(undo::answer(&self.0, request).await?))
+    }
+
+    async fn close_game(&self, request: Request<v1::CloseGameRequest>) -> Result<Response<v1::CloseGameResponse>, Status> {
+        Ok(Response::new(close_game::answer(&self.0, request).await?))
+    }
+
+    async fn get_game(&self, request: Request<v1::GetGameRequest>) -> Result<Response<v1::GetGameResponse>, Status> {
+        Ok(Response::new(get_game::answer(&self.0, request).await?))
+    }
+
+    async fn list_games(&self, request: Request<v1::ListGamesRequest>) -> Result<Response<v1::ListGamesResponse>, Status> {
+        Ok(Response::new(list_games::answer(&self.0, request).await?))
+    }
+
+    async fn list_rulesets(&self, request: Request<v1::ListRulesetsRequest>) -> Result<Response<v1::ListRulesetsResponse>, Status> {
+        Ok(Response::new(list_rulesets::answer(&self.0, request)?))
+    }
+
+    async fn list_legal_actions(
+        &self,
+        request: Request<v1::ListLegalActionsRequest>,
+    ) -> Result<Response<v1::ListLegalActionsResponse>, Status> {
+        Ok(Response::new(list_legal_actions::answer(&self.0, request).await?))
+    }
+
+    async fn stream_events(&self, request: Request<v1::StreamEventsRequest>) -> Result<Response<Self::StreamEventsStream>, Status> {
+        Ok(Response::new(stream_events::answer(&self.0, request).await?))
+    }
+}
+
+#[tonic::async_trait]
+impl AuditService for AuditRpc {
+    type GetBookStream = Frames<v1::GetBookResponse>;
+
+    async fn get_book(&self, request: Request<v1::GetBookRequest>) -> Result<Response<Self::GetBookStream>, Status> {
+        Ok(Response::new(get_book::answer(&self.0, request).await?))
+    }
+}

@@ -1,0 +1,72 @@
+//! GetBook: the `.ply` file of a game, in pieces.
+//!
+//! Invariant: the file ends at the head that the game had when the call began, so that a live game's
+//! export is a whole book.
+
+use std::sync::Arc;
+
+use plybook_core::{Digest, Seq, book};
+use plybook_proto::v1;
+use plybook_store::{GameKey, Store};
+use tonic::Request;
+
+use crate::auth::authenticate;
+use crate::limits::PAGE_ENTRIES;
+use crate::refusal::Refusal;
+use crate::requests;
+use crate::service::{Frames, Service};
+
+/// An export under way.
+struct Export {
+    store: Arc<dyn Store>,
+    key: GameKey,
+    at: Seq,
+    last: Seq,
+    digest: Digest,
+    over: bool,
+}
+
+pub(super) async fn answer(service: &Service, request: Request<v1::GetBookRequest>) -> Result<Frames<v1::GetBookResponse>, Refusal> {
+    let caller = authenticate(&request)?;
+    let key = caller.game(requests::game_id(&request.into_inner().game_id)?);
+    let store = Arc::clone(service.games.store());
+    let last = store.last(key).await?.ok_or(Refusal::GameNotFound)?;
+    let export = Export { store, key, at: Seq::ZERO, last: last.seq, digest: last.digest, over: false };
+    let pieces = futures::stream::unfold(export, |mut export| async move {
+        let piece = export.next().await.transpose()?;
+        let chunk = piece.map(|text| v1::GetBookResponse { chunk: text.into_bytes() }).map_err(tonic::Status::from);
+        Some((chunk, export))
+    });
+    Ok(Box::pin(pieces))
+}
+
+impl Export {
+    async fn next(&mut self) -> Result<Option<String>, Refusal> {
+        if self.over {
+            return Ok(None);
+        }
+        let piece = self.piece().await;
+        self.over = self.over || piece.is_err();
+        piece.map(Some)
+    }
+
+    async fn piece(&mut self) -> Result<String, Refusal> {
+        if self.at == self.last {
+            self.over = true;
+            return Ok(book::print_trailer(self.last.0 as usize, self.digest));
+        }
+        let entries = self.store.entries(self.key, self.at, (self.last.0 - self.at.0).min(PAGE_ENTRIES)).await?;
+        let mut text = String::new();
+        for stored in entries {
+            if stored.seq != self.at.next() {
+                return Err(Refusal::BookCorrupt { first_bad: self.at.next(), why: "an entry is missing".to_owned() });
+            }
+            self.at = stored.seq;
+            text.push_str(&book::print_link(&stored.line, stored.digest));
+        }
+        if text.is_empty() {
+            return Err(Refusal::BookCorrupt { first_bad: self.at.next(), why: "the book ends before its last entry".to_owned() });
+        }
+        Ok(text)
+    }
+}

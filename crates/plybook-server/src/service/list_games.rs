@@ -1,0 +1,66 @@
+//! ListGames: games of the caller's tenant, newest first.
+
+use plybook_proto::v1;
+use plybook_store::{Filter, GameKey, State, Summary};
+use tonic::Request;
+use uuid::Uuid;
+
+use crate::auth::{Caller, authenticate};
+use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
+use crate::refusal::Refusal;
+use crate::replies;
+use crate::requests::{page, seq};
+use crate::service::Service;
+
+pub(super) async fn answer(service: &Service, request: Request<v1::ListGamesRequest>) -> Result<v1::ListGamesResponse, Refusal> {
+    let caller = authenticate(&request)?;
+    let message = request.into_inner();
+    let size = page::size(message.page_size, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX)?;
+    let filter = filter(&message)?;
+    let question = format!("games {} {filter:?}", caller.tenant.0);
+    let before = match page::at(&question, &message.page_token)? {
+        Some(at) => Some(Uuid::from_slice(&at).map_err(|_| Refusal::field("page_token", "is not from a page of this list"))?),
+        None => None,
+    };
+    let mut summaries = service.games.store().list(caller.tenant, &filter, before, size + 1).await?;
+    let more = summaries.len() > size as usize;
+    summaries.truncate(size as usize);
+    let next_page_token = match summaries.last() {
+        Some(last) if more => page::token(&question, last.game.as_bytes()),
+        _ => String::new(),
+    };
+    let mut games = Vec::with_capacity(summaries.len());
+    for summary in &summaries {
+        games.push(listed(service, &caller, summary).await?);
+    }
+    Ok(v1::ListGamesResponse { games, next_page_token })
+}
+
+async fn listed(service: &Service, caller: &Caller, summary: &Summary) -> Result<v1::Game, Refusal> {
+    let key: GameKey = caller.game(summary.game);
+    if !replies::game::closed_apart(summary) {
+        return replies::game::listed(summary, None);
+    }
+    // Only an entry that ended the game can stand before one that closes it.
+    let before_last = u64::from(summary.last.seq.0).saturating_sub(2);
+    let ending = service.games.store().entries(key, seq(before_last), 1).await?;
+    replies::game::listed(summary, ending.first().map(|stored| stored.line.as_str()))
+}
+
+fn filter(message: &v1::ListGamesRequest) -> Result<Filter, Refusal> {
+    let given = |text: &String| (!text.is_empty()).then(|| text.clone());
+    let state = match v1::GameState::try_from(message.state) {
+        Ok(v1::GameState::Unspecified) => None,
+        Ok(v1::GameState::Active) => Some(State::Active),
+        Ok(v1::GameState::Finished) => Some(State::Finished),
+        Ok(v1::GameState::Closed) => Some(State::Closed),
+        Err(_) => return Err(Refusal::field("state", format!("{} is not one of its values", message.state))),
+    };
+    let within = |field: &str, text: &str| match text.len() <= plybook_core::limits::PLAYER_BYTES_MAX && !text.contains('\0') {
+        true => Ok(()),
+        false => Err(Refusal::field(field, "is longer than any can be, or holds a NUL")),
+    };
+    within("player_id", &message.player_id)?;
+    within("ruleset_id", &message.ruleset_id)?;
+    Ok(Filter { player: given(&message.player_id), ruleset: given(&message.ruleset_id), state })
+}

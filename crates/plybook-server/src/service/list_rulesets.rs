@@ -1,0 +1,28 @@
+//! ListRulesets: what this node can play.
+
+use plybook_proto::v1;
+use tonic::Request;
+
+use crate::auth::authenticate;
+use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
+use crate::refusal::Refusal;
+use crate::replies;
+use crate::requests::page;
+use crate::service::Service;
+
+const QUESTION: &str = "rulesets";
+
+pub(super) fn answer(service: &Service, request: Request<v1::ListRulesetsRequest>) -> Result<v1::ListRulesetsResponse, Refusal> {
+    authenticate(&request)?;
+    let message = request.into_inner();
+    let size = page::size(message.page_size, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX)? as usize;
+    let after = page::at(QUESTION, &message.page_token)?;
+    let place = |card: &plybook_core::Card| card.id().to_string().into_bytes();
+    let mut rest = service.games.registry().cards().skip_while(|card| after.as_ref().is_some_and(|after| place(card) <= *after));
+    let page: Vec<&plybook_core::Card> = rest.by_ref().take(size).collect();
+    let next_page_token = match (page.last(), rest.next()) {
+        (Some(last), Some(_)) => page::token(QUESTION, &place(last)),
+        _ => String::new(),
+    };
+    Ok(v1::ListRulesetsResponse { rulesets: page.into_iter().map(replies::ruleset::card).collect(), next_page_token })
+}

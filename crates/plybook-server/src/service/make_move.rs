@@ -1,0 +1,17 @@
+//! MakeMove: a seat's choice becomes an entry, or a refusal says why not.
+
+use plybook_proto::v1;
+use tonic::Request;
+
+use crate::auth::authenticate;
+use crate::refusal::Refusal;
+use crate::requests;
+use crate::service::Service;
+
+pub(super) async fn answer(service: &Service, request: Request<v1::MakeMoveRequest>) -> Result<v1::MakeMoveResponse, Refusal> {
+    let caller = authenticate(&request)?;
+    let message = request.into_inner();
+    let asked = requests::make_move(&caller, &message)?;
+    let (event, position) = service.append(asked, message.with_position).await?;
+    Ok(v1::MakeMoveResponse { event: Some(event), position })
+}

@@ -1,0 +1,58 @@
+//! StreamEvents: a cursor over one game's book.
+
+use std::sync::Arc;
+
+use plybook_core::{Entry, Seq};
+use plybook_proto::v1;
+use tonic::Request;
+
+use crate::auth::authenticate;
+use crate::deadline::Deadline;
+use crate::refusal::Refusal;
+use crate::replies;
+use crate::requests;
+use crate::service::{Frames, Service};
+use crate::streams::Cursor;
+use crate::streams::cursor::{Ground, Wanted};
+
+pub(super) async fn answer(
+    service: &Service,
+    request: Request<v1::StreamEventsRequest>,
+) -> Result<Frames<v1::StreamEventsResponse>, Refusal> {
+    let caller = authenticate(&request)?;
+    let deadline = request.extensions().get::<Deadline>().and_then(|deadline| deadline.asked);
+    let message = request.into_inner();
+    let key = caller.game(requests::game_id(&message.game_id)?);
+    let heartbeat = requests::heartbeat(message.heartbeat_interval.as_ref())?;
+    if service.draining.is_cancelled() {
+        return Err(Refusal::Draining);
+    }
+    let slot = service.slots.take()?;
+    let opened = service.games.opened(key).await?;
+    let last = service.games.store().last(key).await?.ok_or(Refusal::GameNotFound)?;
+    let mut after = requests::seq(message.after_seq);
+    if after > last.seq {
+        return Err(Refusal::CursorBeyondHead { head: last.seq });
+    }
+    let mut snapshot = None;
+    if message.snapshot {
+        let position = match after {
+            Seq::ZERO => service.games.with_head(key, |table| replies::position::of(&table.game)).await?,
+            after => replies::position::of(&service.games.at(key, after).await?.0),
+        };
+        after = requests::seq(position.seq);
+        snapshot = Some(position);
+    }
+    let closed = after >= last.seq && last.line.parse::<Entry>().is_ok_and(|entry| entry.closes());
+    let ground = Ground {
+        opened,
+        topic: service.hub.watch(key),
+        store: Arc::clone(service.games.store()),
+        clock: Arc::clone(&service.clock),
+        draining: service.draining.clone(),
+        poll_floor: service.limits.poll_floor,
+        slot,
+    };
+    let wanted = Wanted { after, snapshot, stop_at_head: message.stop_at_head, heartbeat, deadline, closed };
+    Ok(Box::pin(Cursor::new(ground, wanted).into_stream()))
+}

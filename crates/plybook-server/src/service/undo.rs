@@ -1,0 +1,17 @@
+//! Undo: standing moves are taken back by one more entry.
+
+use plybook_proto::v1;
+use tonic::Request;
+
+use crate::auth::authenticate;
+use crate::refusal::Refusal;
+use crate::requests;
+use crate::service::Service;
+
+pub(super) async fn answer(service: &Service, request: Request<v1::UndoRequest>) -> Result<v1::UndoResponse, Refusal> {
+    let caller = authenticate(&request)?;
+    let message = request.into_inner();
+    let asked = requests::undo(&caller, &message)?;
+    let (event, position) = service.append(asked, message.with_position).await?;
+    Ok(v1::UndoResponse { event: Some(event), position })
+}

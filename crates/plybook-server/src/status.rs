@@ -1,0 +1,193 @@
+//! The one place that makes a `Status`.
+//!
+//! Invariants: the matches are exhaustive, so a new refusal cannot be forgotten; every status carries
+//! ErrorInfo; details stay under 2 KiB; an INTERNAL error says its trace id and nothing else.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use plybook_core::{Outcome, Rejection};
+use plybook_proto::ERROR_DOMAIN;
+use plybook_proto::v1::ErrorReason;
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt};
+
+use crate::limits;
+use crate::refusal::{Original, Refusal};
+use crate::telemetry;
+
+/// How soon a caller may try again what another moment or another node can do.
+const RETRY_SOON: Duration = Duration::from_millis(200);
+/// How soon a caller may try again where a limit is reached.
+const RETRY_LATER: Duration = Duration::from_secs(5);
+
+impl From<Refusal> for Status {
+    fn from(refusal: Refusal) -> Status {
+        Answer::of(refusal).status()
+    }
+}
+
+/// A status in the making.
+struct Answer {
+    code: Code,
+    reason: ErrorReason,
+    message: String,
+    metadata: Vec<(String, String)>,
+    field: Option<(String, String)>,
+    retry: Option<Duration>,
+}
+
+impl Answer {
+    fn new(code: Code, reason: ErrorReason, message: impl Into<String>) -> Answer {
+        Answer { code, reason, message: message.into(), metadata: Vec::new(), field: None, retry: None }
+    }
+
+    fn with(mut self, key: &str, value: impl ToString) -> Answer {
+        self.metadata.push((key.to_owned(), value.to_string()));
+        self
+    }
+
+    fn retry(mut self, after: Duration) -> Answer {
+        self.retry = Some(after);
+        self
+    }
+
+    fn of(refusal: Refusal) -> Answer {
+        use ErrorReason as R;
+        match refusal {
+            Refusal::InvalidField { field, why } => {
+                let mut answer = Answer::new(Code::InvalidArgument, R::InvalidParameter, format!("{field}: {why}"));
+                answer.field = Some((field, why));
+                answer
+            }
+            Refusal::InvalidRequestId => {
+                Answer::new(Code::InvalidArgument, R::InvalidRequestId, "request_id: a UUID is required; repeat the same one to retry")
+            }
+            Refusal::UnknownRuleset { name, known } => {
+                let known = known.join(",");
+                Answer::new(Code::NotFound, R::UnknownRuleset, format!("there is no ruleset {:?}", echo(&name))).with("known", known)
+            }
+            Refusal::RulesetVersion { id, known } => {
+                let known = known.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+                Answer::new(Code::Unimplemented, R::RulesetVersionUnsupported, format!("ruleset {} is not in this build", echo(&id)))
+                    .with("known", known)
+            }
+            Refusal::GameNotFound => Answer::new(Code::NotFound, R::GameNotFound, "there is no such game"),
+            Refusal::Rejected { rejection, head, missed } => {
+                let mut answer = Answer::rejected(rejection).with("head_seq", head);
+                for (seq, line) in missed {
+                    answer = answer.with(&format!("missed_{seq}"), line);
+                }
+                answer
+            }
+            Refusal::RequestIdReused(original) => {
+                let answer = Answer::new(Code::AlreadyExists, R::RequestIdReused, "another request had this request_id");
+                match original {
+                    Original::Entry(seq) => answer.with("original_seq", seq),
+                    Original::Game(game) => answer.with("original_game_id", game),
+                }
+            }
+            Refusal::CursorBeyondHead { head } => {
+                Answer::new(Code::OutOfRange, R::CursorBeyondHead, format!("the last entry is {head}")).with("head_seq", head)
+            }
+            Refusal::Limit { limit, most } => Answer::limit(limit, most),
+            Refusal::TooManyStreams { most } => {
+                Answer::new(Code::ResourceExhausted, R::TooManyStreams, format!("{most} streams are open on this node"))
+                    .with("limit", "streams")
+                    .with("most", most)
+                    .retry(RETRY_LATER)
+            }
+            Refusal::Deadline => Answer::new(
+                Code::DeadlineExceeded,
+                R::Deadline,
+                "the deadline passed; it may have committed: retry with the same request_id",
+            ),
+            Refusal::StoreUnavailable => {
+                Answer::new(Code::Unavailable, R::StoreUnavailable, "the store is away; retry with the same request_id").retry(RETRY_SOON)
+            }
+            Refusal::Draining => {
+                Answer::new(Code::Unavailable, R::ServerDraining, "this node is going away; another one serves").retry(RETRY_SOON)
+            }
+            Refusal::BookCorrupt { first_bad, why } => {
+                tracing::error!(%first_bad, %why, "a book is corrupt");
+                Answer::new(Code::DataLoss, R::BookCorrupt, format!("the book does not follow from itself at entry {first_bad}"))
+                    .with("first_bad_seq", first_bad)
+            }
+            Refusal::Internal { detail } => {
+                let trace_id = telemetry::trace_id();
+                tracing::error!(%detail, %trace_id, "internal error");
+                Answer::new(Code::Internal, R::Internal, "internal error").with("trace_id", trace_id)
+            }
+        }
+    }
+
+    fn rejected(rejection: Rejection) -> Answer {
+        use ErrorReason as R;
+        let message = rejection.to_string();
+        match rejection {
+            Rejection::NoSuchSeat { .. } => {
+                let mut answer = Answer::new(Code::InvalidArgument, R::InvalidParameter, format!("seat: {message}"));
+                answer.field = Some(("seat".to_owned(), message));
+                answer
+            }
+            Rejection::InvalidAction { accepted, .. } => {
+                Answer::new(Code::InvalidArgument, R::InvalidAction, message).with("accepted", accepted.join(","))
+            }
+            Rejection::Finished { outcome, closed } => Answer::new(Code::FailedPrecondition, R::GameFinished, message)
+                .with("closed", closed)
+                .with("winners", winners(&outcome))
+                .with("outcome_reason", outcome.reason),
+            Rejection::NotFinished => Answer::new(Code::FailedPrecondition, R::GameNotFinished, message),
+            Rejection::Stale { expected, .. } => Answer::new(Code::Aborted, R::StaleSeq, message).with("expected_seq", expected),
+            Rejection::NotYourTurn { to_move } => {
+                Answer::new(Code::FailedPrecondition, R::NotYourTurn, message).with("seat_to_move", to_move)
+            }
+            Rejection::Illegal(illegal) => Answer::new(Code::FailedPrecondition, R::IllegalMove, illegal.detail).with("rule", illegal.rule),
+            Rejection::NothingToUndo => Answer::new(Code::FailedPrecondition, R::NothingToUndo, message),
+            Rejection::UndoNotAllowed(why) => Answer::new(Code::FailedPrecondition, R::UndoNotAllowed, message).with("cause", why.code()),
+            Rejection::Limit { limit, most } => Answer::limit(limit, most),
+        }
+    }
+
+    fn limit(limit: &str, most: u64) -> Answer {
+        Answer::new(Code::ResourceExhausted, ErrorReason::LimitExceeded, format!("{limit} is limited to {most}"))
+            .with("limit", limit)
+            .with("most", most)
+    }
+
+    fn status(self) -> Status {
+        let metadata: HashMap<String, String> = self.metadata.into_iter().collect();
+        let mut details = ErrorDetails::with_error_info(reason_name(self.reason), ERROR_DOMAIN, metadata);
+        if let Some((field, why)) = self.field {
+            details.add_bad_request_violation(echo(&field), cut(&why, limits::MESSAGE_BYTES_MAX));
+        }
+        if let Some(after) = self.retry {
+            details.set_retry_info(Some(after));
+        }
+        telemetry::record_refusal(self.reason.as_str_name());
+        Status::with_error_details(self.code, cut(&self.message, limits::MESSAGE_BYTES_MAX), details)
+    }
+}
+
+/// The reason as it stands in ErrorInfo: the enum's name less its prefix.
+fn reason_name(reason: ErrorReason) -> &'static str {
+    let name = reason.as_str_name();
+    name.strip_prefix("ERROR_REASON_").unwrap_or(name)
+}
+
+fn winners(outcome: &Outcome) -> String {
+    outcome.winning_seats().to_string()
+}
+
+/// A caller's text, cut to a length that fits into a refusal.
+pub fn echo(text: &str) -> String {
+    cut(text, limits::ECHO_BYTES_MAX)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let at = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}…", &text[..at])
+}

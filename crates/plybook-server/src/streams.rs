@@ -1,0 +1,21 @@
+//! Cursors over a book, and what wakes them.
+//!
+//! | module | the noun |
+//! | --- | --- |
+//! | [`hub`] | which games are watched here, and the news about them |
+//! | [`topic`] | one watched game: its recent entries, read once however many watch |
+//! | [`cursor`] | one stream: read after the cursor, then wait |
+//! | [`slots`] | how many streams may be open |
+//!
+//! Invariant: a stream is a cursor. News only wakes it; the book feeds it. It never skips, never
+//! repeats, never buffers without bound, and never dies silently.
+
+pub mod cursor;
+pub mod hub;
+pub mod slots;
+pub mod topic;
+
+pub use cursor::{Cursor, Wanted};
+pub use hub::Hub;
+pub use slots::Slots;
+pub use topic::Topic;

@@ -1,0 +1,64 @@
+//! Which games are watched here, and the news about them.
+//!
+//! Invariant: losing any news costs a watcher time up to the poll floor, never an entry. A game that
+//! nobody watches costs nothing.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use plybook_store::{GameKey, StoredEntry, Wake};
+use tokio::sync::mpsc;
+
+use crate::streams::Topic;
+
+/// The games watched on this node.
+#[derive(Default)]
+pub struct Hub {
+    topics: Mutex<HashMap<GameKey, Weak<Topic>>>,
+}
+
+impl Hub {
+    /// The topic of a game; every watcher of the game shares it while one of them lives.
+    pub fn watch(&self, key: GameKey) -> Arc<Topic> {
+        let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(topic) = topics.get(&key).and_then(Weak::upgrade) {
+            return topic;
+        }
+        if topics.len() >= 64 && topics.len().is_power_of_two() {
+            topics.retain(|_, topic| topic.strong_count() > 0);
+        }
+        let topic = Arc::new(Topic::new(key));
+        topics.insert(key, Arc::downgrade(&topic));
+        topic
+    }
+
+    /// This node stored an entry.
+    pub fn committed(&self, key: GameKey, stored: StoredEntry) {
+        if let Some(topic) = self.topic(key) {
+            topic.committed(stored);
+        }
+    }
+
+    /// Another node says that it stored an entry.
+    pub fn wake(&self, wake: Wake) {
+        if let Some(topic) = self.topic(wake.key) {
+            topic.wake(wake.seq);
+        }
+    }
+
+    /// Hands on the news of other nodes, for ever.
+    pub async fn listen(&self, mut wakes: mpsc::Receiver<Wake>) {
+        while let Some(wake) = wakes.recv().await {
+            self.wake(wake);
+        }
+    }
+
+    fn topic(&self, key: GameKey) -> Option<Arc<Topic>> {
+        let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+        let topic = topics.get(&key)?.upgrade();
+        if topic.is_none() {
+            topics.remove(&key);
+        }
+        topic
+    }
+}
