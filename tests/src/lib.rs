@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::missing_panics_doc)]
 
 pub mod deal;
+pub mod node;
 pub mod oracle;
 pub mod random;
 pub mod table;

@@ -1,0 +1,152 @@
+//! Real server processes: start them, talk to them, kill them.
+//!
+//! Invariant: a node ends with its handle, so a failed test leaves no process behind.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use plybook_proto::v1::audit_service_client::AuditServiceClient;
+use plybook_proto::v1::game_service_client::GameServiceClient;
+use tonic::transport::{Channel, Endpoint};
+
+/// The server binary of this workspace, built if it is not up to date.
+/// `PLYBOOK_TEST_BIN` names another one.
+pub fn binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        if let Some(given) = std::env::var_os("PLYBOOK_TEST_BIN") {
+            return PathBuf::from(given);
+        }
+        // The same selection of packages as `cargo test --workspace`, so that nothing is built twice.
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--workspace", "--bin", "plybook"])
+            .current_dir(root())
+            .status()
+            .expect("cargo runs");
+        assert!(built.success(), "the server binary builds");
+        let test = std::env::current_exe().expect("a test knows its own path");
+        test.parent().and_then(Path::parent).expect("tests lie in target/debug/deps").join("plybook")
+    })
+}
+
+/// The workspace's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests lie in the workspace").to_owned()
+}
+
+/// A running server process.
+pub struct Node {
+    child: Child,
+    address: String,
+}
+
+/// A server process to be started.
+pub struct Setup {
+    command: Command,
+}
+
+/// A node over a database address: a `postgres://` URL, or a file.
+pub fn over(database: &str) -> Setup {
+    let mut command = Command::new(binary());
+    command.args(["serve", "--listen", "127.0.0.1:0", "--log", "warn", "--database", database]);
+    command.stdout(Stdio::piped()).stderr(Stdio::inherit()).stdin(Stdio::null());
+    command.env_remove("OTEL_EXPORTER_OTLP_ENDPOINT");
+    Setup { command }
+}
+
+impl Setup {
+    /// And these flags.
+    #[must_use]
+    pub fn with(mut self, flags: &[&str]) -> Setup {
+        self.command.args(flags);
+        self
+    }
+
+    /// Starts it and waits until it says where it listens.
+    pub fn start(mut self) -> Node {
+        let mut child = self.command.spawn().expect("the server starts");
+        let stdout = child.stdout.take().expect("its output is piped");
+        let mut lines = BufReader::new(stdout).lines();
+        let first = lines.next().and_then(Result::ok).unwrap_or_default();
+        let Some((_, address)) = first.rsplit_once("listening on ") else {
+            let _ = child.kill();
+            panic!("the server said {first:?} and not where it listens");
+        };
+        let address = address.to_owned();
+        // Keep reading, so that the server never waits for somebody to read its output.
+        std::thread::spawn(move || lines.for_each(drop));
+        Node { child, address }
+    }
+}
+
+impl Node {
+    /// `127.0.0.1:port`.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// `http://127.0.0.1:port`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// A connection of one's own.
+    pub async fn channel(&self) -> Channel {
+        let endpoint = Endpoint::from_shared(self.url()).expect("an address");
+        endpoint.connect().await.expect("the node answers")
+    }
+
+    /// The games' RPCs over a connection of one's own.
+    pub async fn games(&self) -> GameServiceClient<Channel> {
+        GameServiceClient::new(self.channel().await).max_decoding_message_size(8 << 20)
+    }
+
+    /// The auditors' RPCs over a connection of one's own.
+    pub async fn audit(&self) -> AuditServiceClient<Channel> {
+        AuditServiceClient::new(self.channel().await)
+    }
+
+    /// The process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// kill -9.
+    pub fn kill(mut self) {
+        self.child.kill().expect("the process can be killed");
+        self.child.wait().expect("it ends");
+    }
+
+    /// SIGTERM, without waiting.
+    pub fn terminate(&self) {
+        self.signal("TERM");
+    }
+
+    /// Sends a signal by name: `TERM`, `STOP`, `CONT`.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
+        assert!(sent.expect("kill runs").success(), "the process gets its signal");
+    }
+
+    /// Waits for the process to end by itself.
+    pub fn ended_within(mut self, limit: Duration) -> ExitStatus {
+        let by = Instant::now() + limit;
+        loop {
+            if let Some(status) = self.child.try_wait().expect("the process can be asked") {
+                return status;
+            }
+            assert!(Instant::now() < by, "the process ends within {limit:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
