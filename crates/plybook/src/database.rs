@@ -1,0 +1,87 @@
+//! Where books are kept, as an address on the command line.
+//!
+//! Invariant: a password in an address is never printed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use plybook_store::postgres::PostgresOptions;
+use plybook_store::sqlite::SqliteOptions;
+use plybook_store::{Postgres, Sqlite, Store};
+
+use crate::exit::usage;
+
+/// The flags that say where books are kept.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct DatabaseArgs {
+    /// postgres://user@host/name, or the file of the embedded store
+    #[arg(long, env = "PLYBOOK_DATABASE", default_value = "plybook.db", hide_env_values = true)]
+    database: String,
+    /// Most connections to Postgres
+    #[arg(long, env = "PLYBOOK_DATABASE_CONNECTIONS", default_value_t = 16)]
+    database_connections: u32,
+}
+
+/// An address that was read.
+pub(crate) enum Database {
+    /// A database of many nodes.
+    Postgres(PostgresOptions),
+    /// A file of this node.
+    Sqlite(PathBuf),
+}
+
+impl DatabaseArgs {
+    /// Reads the address.
+    pub(crate) fn read(&self) -> anyhow::Result<Database> {
+        let address = self.database.as_str();
+        if address.starts_with("postgres://") || address.starts_with("postgresql://") {
+            let options = PostgresOptions { max_connections: self.database_connections, ..PostgresOptions::new(address) };
+            return Ok(Database::Postgres(options));
+        }
+        let file = address.strip_prefix("sqlite://").or_else(|| address.strip_prefix("sqlite:")).unwrap_or(address);
+        if file.is_empty() || file.contains("://") {
+            let scheme = file.split("://").next().unwrap_or_default();
+            return Err(usage(format!("--database: {scheme:?} is neither postgres://… nor a file")));
+        }
+        Ok(Database::Sqlite(PathBuf::from(file)))
+    }
+}
+
+impl Database {
+    /// Opens the store; the embedded one is migrated on the way.
+    pub(crate) async fn open(&self) -> anyhow::Result<Arc<dyn Store>> {
+        match self {
+            Database::Postgres(options) => Ok(Arc::new(Postgres::connect(options).await.map_err(sentence)?)),
+            Database::Sqlite(file) => Ok(Arc::new(Sqlite::open(&SqliteOptions::new(file)).await.map_err(sentence)?)),
+        }
+    }
+
+    /// Brings the schema up to this build's.
+    pub(crate) async fn migrate(&self) -> anyhow::Result<()> {
+        match self {
+            Database::Postgres(options) => {
+                let store = Postgres::connect(options).await.map_err(sentence)?;
+                store.migrate().await.map_err(sentence)?;
+                store.close().await;
+            }
+            Database::Sqlite(_) => self.open().await?.close().await,
+        }
+        Ok(())
+    }
+
+    /// For people: what it is, without secrets.
+    pub(crate) fn tell(&self) -> String {
+        match self {
+            Database::Postgres(_) => "Postgres".to_owned(),
+            Database::Sqlite(file) => format!("{} (SQLite)", file.display()),
+        }
+    }
+}
+
+/// What no retry can help is the operator's to set right: exit code 2.
+fn sentence(error: plybook_store::Error) -> anyhow::Error {
+    match error {
+        plybook_store::Error::Config(why) => usage(why),
+        other => other.into(),
+    }
+}

@@ -1,0 +1,170 @@
+//! `plybook serve`: one node, from its flags to its end.
+//!
+//! Invariant: what cannot work is said in one sentence before anything is opened; SIGTERM and Ctrl-C
+//! let the node go without losing a move.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use plybook_server::limits::Limits;
+use plybook_server::server::ServeError;
+use plybook_server::telemetry::{Exporting, Telemetry};
+use plybook_server::{Config, Parts, Server};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::database::DatabaseArgs;
+use crate::exit::usage;
+
+/// Flags of `plybook serve`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ServeArgs {
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, env = "PLYBOOK_LISTEN", default_value = "127.0.0.1:50051")]
+    listen: SocketAddr,
+    #[command(flatten)]
+    database: DatabaseArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    telemetry: TelemetryArgs,
+}
+
+/// What a node accepts.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Limits")]
+struct LimitArgs {
+    /// Largest request, in bytes
+    #[arg(long, env = "PLYBOOK_REQUEST_BYTES", default_value_t = Limits::default().request_bytes)]
+    request_bytes: usize,
+    /// Calls in flight on one connection
+    #[arg(long, env = "PLYBOOK_CALLS_PER_CONNECTION", default_value_t = Limits::default().calls_per_connection)]
+    calls_per_connection: u32,
+    /// Streams open on this node
+    #[arg(long, env = "PLYBOOK_STREAMS", default_value_t = Limits::default().streams)]
+    streams: usize,
+    /// Memory for remembered games, in MiB
+    #[arg(long, env = "PLYBOOK_GAMES_CACHE_MIB", default_value_t = Limits::default().games_cache_bytes >> 20)]
+    games_cache_mib: u64,
+    /// Memory for remembered earlier positions, in MiB
+    #[arg(long, env = "PLYBOOK_HISTORY_CACHE_MIB", default_value_t = Limits::default().history_cache_bytes >> 20)]
+    history_cache_mib: u64,
+    /// How long a call may take where the caller sets no deadline, in ms
+    #[arg(long, env = "PLYBOOK_CALL_TIMEOUT_MS", default_value_t = Limits::default().call_timeout.as_millis() as u64)]
+    call_timeout_ms: u64,
+    /// How long draining may take, in ms
+    #[arg(long, env = "PLYBOOK_DRAIN_TIMEOUT_MS", default_value_t = Limits::default().drain_timeout.as_millis() as u64)]
+    drain_timeout_ms: u64,
+    /// The longest that a stream waits before it looks into the book unasked, in ms
+    #[arg(long, env = "PLYBOOK_POLL_FLOOR_MS", default_value_t = Limits::default().poll_floor.as_millis() as u64)]
+    poll_floor_ms: u64,
+}
+
+/// Logs and traces.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Telemetry")]
+struct TelemetryArgs {
+    /// Which logs, such as info or plybook_server=debug
+    #[arg(long, env = "PLYBOOK_LOG", default_value = "info")]
+    log: String,
+    /// How logs look; auto is human on a terminal and JSON elsewhere
+    #[arg(long, env = "PLYBOOK_LOG_FORMAT", default_value = "auto")]
+    log_format: LogFormat,
+    /// Where to send traces by OTLP over gRPC, such as http://127.0.0.1:4317
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
+    otlp_endpoint: Option<String>,
+}
+
+/// How logs look.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LogFormat {
+    Auto,
+    Human,
+    Json,
+}
+
+/// Serves until told to stop.
+pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
+    let database = args.database.read()?;
+    let config = Config { listen: args.listen, limits: args.limits.read() };
+    config.check().map_err(|error| usage(error.to_string()))?;
+    let exporting = args.telemetry.start()?;
+    let mut stop = Stop::new()?;
+
+    let store = database.open().await?;
+    let server = Server::start(config, Parts::system(store)).await.map_err(sentence)?;
+    announce(server.address(), &database.tell());
+
+    stop.asked().await;
+    tracing::info!("draining");
+    tokio::select! {
+        () = server.drain() => {}
+        () = stop.asked() => tracing::warn!("stopped without draining"),
+    }
+    exporting.finish().await;
+    Ok(())
+}
+
+fn announce(address: SocketAddr, database: &str) {
+    println!("plybook {} is listening on {address}", env!("CARGO_PKG_VERSION"));
+    println!("books are kept in {database}");
+    println!("try: plybook play --server http://{address} --ruleset connect_four");
+    tracing::info!(%address, %database, "serving");
+}
+
+fn sentence(error: ServeError) -> anyhow::Error {
+    match error {
+        ServeError::Config(error) => usage(error.to_string()),
+        ServeError::Store(plybook_store::Error::Config(why)) => usage(why),
+        error @ ServeError::Listen { .. } => usage(error.to_string()),
+        other => other.into(),
+    }
+}
+
+impl LimitArgs {
+    fn read(&self) -> Limits {
+        Limits {
+            request_bytes: self.request_bytes,
+            calls_per_connection: self.calls_per_connection,
+            streams: self.streams,
+            games_cache_bytes: self.games_cache_mib << 20,
+            history_cache_bytes: self.history_cache_mib << 20,
+            call_timeout: Duration::from_millis(self.call_timeout_ms),
+            drain_timeout: Duration::from_millis(self.drain_timeout_ms),
+            poll_floor: Duration::from_millis(self.poll_floor_ms),
+            ..Limits::default()
+        }
+    }
+}
+
+impl TelemetryArgs {
+    fn start(self) -> anyhow::Result<Exporting> {
+        let json = match self.log_format {
+            LogFormat::Auto => None,
+            LogFormat::Human => Some(false),
+            LogFormat::Json => Some(true),
+        };
+        let otlp_endpoint = self.otlp_endpoint.filter(|endpoint| !endpoint.is_empty());
+        let telemetry = Telemetry { log: Some(self.log), json, otlp_endpoint };
+        telemetry.start().map_err(|error| usage(error.to_string()))
+    }
+}
+
+/// SIGTERM and Ctrl-C.
+struct Stop {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+impl Stop {
+    fn new() -> anyhow::Result<Stop> {
+        Ok(Stop { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn asked(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
