@@ -4,3 +4,4 @@
 
 mod book;
 mod rules;
+mod store;

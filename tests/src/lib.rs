@@ -7,6 +7,7 @@
 pub mod deal;
 pub mod node;
 pub mod oracle;
+pub mod postgres;
 pub mod random;
 pub mod table;
 pub mod toy;

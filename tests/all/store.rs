@@ -1,0 +1,100 @@
+//! What both stores promise, and what each promises alone.
+
+mod conduct;
+mod lists;
+mod postgres;
+mod racing;
+mod sqlite;
+mod wakes;
+
+use std::sync::Arc;
+
+use plybook_core::{Digest, Seed, Seq, Uuid};
+use plybook_store::{Append, Create, GameKey, NewEntry, NewGame, RequestKey, Sqlite, SqliteOptions, State, Store, StoredEntry, TenantId};
+
+/// Runs each behaviour once over SQLite and once over Postgres.
+macro_rules! on_both_stores {
+    ($($behaviour:ident),+ $(,)?) => {
+        mod on_sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $behaviour() {
+                let folder = tempfile::tempdir().unwrap();
+                super::$behaviour(crate::store::sqlite_in(folder.path()).await).await;
+            })+
+        }
+        mod on_postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $behaviour() {
+                let database = plybook_tests::postgres::database().await;
+                super::$behaviour(std::sync::Arc::new(database.store().await)).await;
+            })+
+        }
+    };
+}
+use on_both_stores;
+
+type AnyStore = Arc<dyn Store>;
+
+async fn sqlite_in(folder: &std::path::Path) -> AnyStore {
+    Arc::new(Sqlite::open(&SqliteOptions::new(folder.join("books.db"))).await.unwrap())
+}
+
+fn new_key() -> GameKey {
+    GameKey { tenant: TenantId::DEFAULT, game: Uuid::now_v7() }
+}
+
+/// A request with a body: the same number, the same body.
+fn request(body: u8) -> RequestKey {
+    RequestKey { id: Uuid::new_v4(), hash: [body; 32] }
+}
+
+fn new_game(key: GameKey, request: RequestKey) -> NewGame {
+    let header = format!("plybook 1\ngame {}", key.game);
+    NewGame {
+        key,
+        request,
+        digest: Digest::of(header.as_bytes()),
+        header,
+        seed: Seed::new([7; 32]),
+        ruleset: "mnk".to_owned(),
+        players: vec!["ann".to_owned(), "bob".to_owned()],
+    }
+}
+
+fn new_entry(key: GameKey, seq: u32, request: RequestKey) -> NewEntry {
+    let line = format!("{seq} move {}", request.id);
+    NewEntry { key, seq: Seq(seq), request, digest: Digest::of(line.as_bytes()), line, state: None }
+}
+
+/// The entry as a reader must find it.
+fn stored(entry: &NewEntry) -> StoredEntry {
+    StoredEntry { seq: entry.seq, line: entry.line.clone(), digest: entry.digest, request_id: entry.request.id }
+}
+
+fn stored_header(game: &NewGame) -> StoredEntry {
+    StoredEntry { seq: Seq::FIRST, line: game.header.clone(), digest: game.digest, request_id: game.request.id }
+}
+
+/// A game of one header.
+async fn open_game(store: &dyn Store) -> GameKey {
+    let key = new_key();
+    assert_eq!(store.create(new_game(key, request(0))).await.unwrap(), Create::Created);
+    key
+}
+
+/// Appends entries up to this number.
+async fn play_to(store: &dyn Store, key: GameKey, last: u32) -> Vec<NewEntry> {
+    let mut entries = Vec::new();
+    for seq in 2..=last {
+        let entry = new_entry(key, seq, request(1));
+        assert_eq!(store.append(entry.clone()).await.unwrap(), Append::Stored);
+        entries.push(entry);
+    }
+    entries
+}
+
+/// Appends one entry that changes the state.
+async fn move_state(store: &dyn Store, key: GameKey, seq: u32, state: State) {
+    let entry = NewEntry { state: Some(state), ..new_entry(key, seq, request(1)) };
+    assert_eq!(store.append(entry).await.unwrap(), Append::Stored);
+}

@@ -1,0 +1,102 @@
+//! What only the embedded store promises.
+
+use plybook_core::Seq;
+use plybook_store::{Error, Sqlite, SqliteOptions, Store};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Executor, Row};
+
+use super::{open_game, play_to};
+
+async fn past_the_store(path: &std::path::Path) -> SqliteConnection {
+    SqliteConnectOptions::new().filename(path).connect().await.unwrap()
+}
+
+#[tokio::test]
+async fn books_survive_closing_and_opening() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(folder.path().join("books.db"));
+    let store = Sqlite::open(&options).await.unwrap();
+    let key = open_game(&store).await;
+    play_to(&store, key, 3).await;
+    let book = store.entries(key, Seq::ZERO, 10).await.unwrap();
+    store.close().await;
+    let store = Sqlite::open(&options).await.unwrap();
+    assert_eq!(store.entries(key, Seq::ZERO, 10).await.unwrap(), book);
+    assert_eq!(store.path(), options.path);
+}
+
+#[tokio::test]
+async fn the_database_refuses_to_change_what_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("books.db");
+    let store = Sqlite::open(&SqliteOptions::new(&path)).await.unwrap();
+    let key = open_game(&store).await;
+    play_to(&store, key, 3).await;
+    let book = store.entries(key, Seq::ZERO, 10).await.unwrap();
+
+    let mut connection = past_the_store(&path).await;
+    for sql in [
+        "UPDATE book_entry SET line = 'x' WHERE seq = 2",
+        "UPDATE book_entry SET request_id = zeroblob(16) WHERE seq = 2",
+        "DELETE FROM book_entry WHERE seq = 3",
+        "DELETE FROM book_entry",
+        "REPLACE INTO book_entry SELECT * FROM book_entry WHERE seq = 3",
+        "INSERT OR REPLACE INTO book_entry (tenant_id, game_id, seq, request_id, request_hash, digest, line)
+         SELECT tenant_id, game_id, seq, randomblob(16), request_hash, digest, 'x' FROM book_entry WHERE seq = 3",
+        "UPDATE game_seed SET seed = zeroblob(32)",
+        "DELETE FROM game_seed",
+    ] {
+        let refusal = connection.execute(AssertSqlSafe(sql)).await.expect_err(sql).to_string();
+        assert!(refusal.contains("never changes"), "{sql}: {refusal}");
+    }
+    assert_eq!(store.entries(key, Seq::ZERO, 10).await.unwrap(), book);
+}
+
+#[tokio::test]
+async fn the_file_keeps_a_write_ahead_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("books.db");
+    let _store = Sqlite::open(&SqliteOptions::new(&path)).await.unwrap();
+    let mode: String = past_the_store(&path).await.fetch_one("PRAGMA journal_mode").await.unwrap().get(0);
+    assert_eq!(mode, "wal");
+}
+
+#[tokio::test]
+async fn a_newer_schema_is_refused_in_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(folder.path().join("books.db"));
+    let store = Sqlite::open(&options).await.unwrap();
+    let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (9999, 'x', true, x'00', 0)";
+    past_the_store(&options.path).await.execute(newer).await.unwrap();
+    for error in [store.ready().await.unwrap_err(), Sqlite::open(&options).await.unwrap_err()] {
+        assert!(matches!(&error, Error::Config(why) if why.contains("newer plybook")), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_is_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("no/such/folder/books.db");
+    let error = Sqlite::open(&SqliteOptions::new(&missing)).await.unwrap_err();
+    assert!(matches!(&error, Error::Config(why) if why.contains("no/such/folder")), "{error:?}");
+
+    let other = folder.path().join("letter.txt");
+    std::fs::write(&other, "Dear reader, ".repeat(1_000)).unwrap();
+    let error = Sqlite::open(&SqliteOptions::new(&other)).await.unwrap_err();
+    assert!(matches!(&error, Error::Corrupt(why) if why.contains("letter.txt")), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_missing_entry_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("books.db");
+    let store = Sqlite::open(&SqliteOptions::new(&path)).await.unwrap();
+    let key = open_game(&store).await;
+    play_to(&store, key, 5).await;
+    past_the_store(&path).await.execute("DROP TRIGGER book_entry_is_never_deleted; DELETE FROM book_entry WHERE seq = 3").await.unwrap();
+    for after in [Seq::ZERO, Seq(2)] {
+        let answer = store.entries(key, after, 10).await;
+        assert!(matches!(answer, Err(Error::Corrupt(_))), "{answer:?}");
+    }
+    assert_eq!(store.entries(key, Seq(3), 10).await.unwrap().len(), 2);
+}
