@@ -124,11 +124,11 @@ impl Header {
 
     /// Reads the text of entry 1.
     pub fn parse(text: &str) -> Result<Header, HeaderError> {
-        let mut lines = Lines { text, rest: text.split('\n').collect::<Vec<_>>().into_iter().enumerate().peekable(), line: 0 };
-        let header = lines.header().map_err(|why| HeaderError { line: lines.line, why })?;
         if text.len() > limits::LINE_BYTES_MAX {
-            return Err(HeaderError { line: 1, why: format!("is longer than {} bytes", limits::LINE_BYTES_MAX) });
+            return Err(HeaderError { line: 1, why: format!("the header is longer than {} bytes", limits::LINE_BYTES_MAX) });
         }
+        let mut lines = Lines { rest: text.split('\n').peekable(), line: 0 };
+        let header = lines.header().map_err(|why| HeaderError { line: lines.line, why })?;
         let printed = header.to_string();
         if printed != text {
             let differs = printed.split('\n').zip(text.split('\n')).take_while(|(a, b)| a == b).count();
@@ -139,14 +139,13 @@ impl Header {
 }
 
 struct Lines<'a> {
-    text: &'a str,
-    rest: std::iter::Peekable<std::iter::Enumerate<std::vec::IntoIter<&'a str>>>,
+    rest: std::iter::Peekable<std::str::Split<'a, char>>,
+    /// The line last read, from 1.
     line: usize,
 }
 
 impl<'a> Lines<'a> {
     fn header(&mut self) -> Result<Header, scan::Why> {
-        debug_assert!(self.line == 0 || !self.text.is_empty());
         self.exactly("plybook 1")?;
         let game = self.field("game")?;
         let game = Uuid::try_parse(game).map_err(|_| format!("{game:?} is not a UUID"))?;
@@ -167,8 +166,8 @@ impl<'a> Lines<'a> {
             over_throw: self.one_of("undo-over-throw", &YES_NO)?,
             after_end: self.one_of("undo-after-end", &YES_NO)?,
         };
-        if let Some((at, _)) = self.rest.next() {
-            self.line = at + 1;
+        if self.rest.next().is_some() {
+            self.line += 1;
             return Err("follows the header's last line".to_owned());
         }
         Ok(Header { game, created, by, ruleset, params, seats, commitment, seed_from, undo })
@@ -176,7 +175,7 @@ impl<'a> Lines<'a> {
 
     fn line(&mut self) -> Result<&'a str, scan::Why> {
         self.line += 1;
-        self.rest.next().map(|(_, line)| line).ok_or_else(|| "is missing".to_owned())
+        self.rest.next().ok_or_else(|| "is missing".to_owned())
     }
 
     fn exactly(&mut self, want: &str) -> Result<(), scan::Why> {
@@ -196,7 +195,7 @@ impl<'a> Lines<'a> {
     }
 
     fn next_is(&mut self, key: &str) -> bool {
-        self.rest.peek().is_some_and(|(_, line)| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(' ')))
+        self.rest.peek().is_some_and(|line| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(' ')))
     }
 
     fn params(&mut self) -> Result<Params, scan::Why> {

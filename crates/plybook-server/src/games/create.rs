@@ -10,7 +10,7 @@ use plybook_core::{Header, ParamValue, Seed, limits};
 use plybook_store::{Create, GameKey, NewGame, RequestKey, TenantId};
 use uuid::Uuid;
 
-use crate::games::Games;
+use crate::games::{Games, Opened, SharedTable, Table};
 use crate::refusal::{Original, Refusal};
 
 /// What somebody wants to create, checked for shape.
@@ -41,7 +41,7 @@ impl Games {
     pub async fn create(self: &Arc<Self>, plan: Plan) -> Result<Uuid, Refusal> {
         let seats = plan.seats.len() as u8;
         let tenant = plan.tenant;
-        let (ruleset, params, _) = self.registry.choose(&plan.ruleset, plan.version, plan.params, seats)?;
+        let (ruleset, params, rules) = self.registry.choose(&plan.ruleset, plan.version, plan.params, seats)?;
         let created = self.clock.now();
         let game = self.ids.game(created)?;
         let (seed, seed_from) = match plan.seed {
@@ -59,17 +59,27 @@ impl Games {
             request: plan.request,
             digest: header.digest(),
             header: text,
-            seed,
-            ruleset: header.ruleset.name,
-            players: header.seats.into_iter().map(|place| place.player).collect(),
+            seed: seed.clone(),
+            ruleset: header.ruleset.name.clone(),
+            players: header.seats.iter().map(|place| place.player.clone()).collect(),
         };
+        let key = new.key;
         // In a task of its own, so that a caller who goes away does not drop it midway.
         let store = Arc::clone(&self.store);
         let created = tokio::spawn(async move { store.create(new).await }).await;
         match created.map_err(|error| Refusal::internal(format!("a creation panicked: {error}")))?? {
-            Create::Created => Ok(game),
+            Create::Created => {
+                self.remember(key, Opened { header, rules }, seed).await;
+                Ok(game)
+            }
             Create::Repeated(game) => Ok(game),
             Create::Reused(game) => Err(Refusal::RequestIdReused(Original::Game(game))),
         }
+    }
+    /// A game that was just created is about to be played: what is known of it need not be read.
+    async fn remember(&self, key: GameKey, opened: Opened, seed: Seed) {
+        let opened = Arc::new(opened);
+        self.opened.insert(key, Arc::clone(&opened)).await;
+        self.tables.insert(key, SharedTable::new(Table::at_header(opened, seed))).await;
     }
 }

@@ -2,9 +2,7 @@
 //!
 //! Invariant: a cold node comes to the same game, byte for byte, as the node that played it.
 
-use std::sync::Arc;
-
-use plybook_core::{Game, Header, Seq};
+use plybook_core::{Header, Seq};
 use plybook_store::{GameKey, StoredEntry};
 
 use crate::games::{Games, Opened, Table};
@@ -20,9 +18,7 @@ impl Games {
     pub(super) async fn load_table(&self, key: GameKey) -> Result<Table, Refusal> {
         let opened = self.opened(key).await?;
         let seed = self.store.seed(key).await?.ok_or_else(|| Refusal::internal(format!("game {} has no seed", key.game)))?;
-        let game = Game::new(opened.header.clone(), Arc::clone(&opened.rules));
-        let dice = game.dice(seed);
-        let mut table = Table::new(game, opened, dice);
+        let mut table = Table::at_header(opened, seed);
         self.refresh(key, &mut table).await?;
         Ok(table)
     }

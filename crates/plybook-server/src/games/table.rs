@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use plybook_core::{Dice, Digest, Entry, Game, Seq};
+use plybook_core::{Dice, Digest, Entry, Game, Seed, Seq};
 use plybook_store::StoredEntry;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use uuid::Uuid;
@@ -29,7 +29,9 @@ pub struct Table {
 
 impl Table {
     /// A table at entry 1.
-    pub fn new(game: Game, opened: Arc<Opened>, dice: Dice) -> Table {
+    pub fn at_header(opened: Arc<Opened>, seed: Seed) -> Table {
+        let game = Game::new(opened.header.clone(), Arc::clone(&opened.rules));
+        let dice = game.dice(seed);
         Table { game, opened, dice, requests: HashMap::new() }
     }
 

@@ -44,9 +44,12 @@ pub(super) async fn answer(
         snapshot = Some(position);
     }
     let closed = after >= last.seq && last.line.parse::<Entry>().is_ok_and(|entry| entry.closes());
+    let topic = service.hub.watch(key);
+    // Whatever other watchers have seen, there is an entry with this number.
+    topic.wake(last.seq);
     let ground = Ground {
         opened,
-        topic: service.hub.watch(key),
+        topic,
         store: Arc::clone(service.games.store()),
         clock: Arc::clone(&service.clock),
         draining: service.draining.clone(),
