@@ -2,4 +2,5 @@
 
 mod damage;
 mod dice;
+mod folding;
 mod grammar;

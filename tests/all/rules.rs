@@ -1,4 +1,10 @@
 //! What the rulesets promise, checked through the library alone.
 
+mod markov;
+mod perft;
+mod probe;
 mod properties;
+mod refusals;
+mod scenarios;
 mod toy;
+mod vectors;

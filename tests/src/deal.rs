@@ -15,7 +15,7 @@ use crate::table::{Table, Value, table};
 pub const RULESETS: [&str; 5] = ["connect_four", "gomoku", "mnk", "othello", "snakes_and_ladders"];
 
 /// A game that has not begun.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deal {
     /// Its ruleset.
     pub ruleset: String,

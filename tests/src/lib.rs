@@ -11,3 +11,4 @@ pub mod postgres;
 pub mod random;
 pub mod table;
 pub mod toy;
+pub mod vectors;

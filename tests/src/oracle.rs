@@ -28,6 +28,8 @@ pub struct Oracle {
     four_corners: bool,
     misere: bool,
     early_draw: bool,
+    /// Every set of cells that would be a line, were they all of one seat.
+    lines: Vec<Vec<usize>>,
 }
 
 /// A position: contents row by row from the top left, 0 for nothing or 1 + seat.
@@ -49,6 +51,12 @@ const DIRECTIONS: [(i64, i64); 8] = [(0, 1), (1, 0), (1, 1), (1, -1), (0, -1), (
 impl Oracle {
     /// The game that was dealt; nothing for games that this oracle does not know.
     pub fn of(deal: &Deal) -> Option<Oracle> {
+        let mut oracle = Oracle::without_lines(deal)?;
+        oracle.lines = oracle.every_line();
+        Some(oracle)
+    }
+
+    fn without_lines(deal: &Deal) -> Option<Oracle> {
         let int = |name, default| deal.int(name).unwrap_or(default);
         let line = Oracle {
             kind: Kind::Place,
@@ -60,6 +68,7 @@ impl Oracle {
             four_corners: false,
             misere: deal.flag("misere"),
             early_draw: deal.flag("early_draw"),
+            lines: Vec::new(),
         };
         match deal.ruleset.as_str() {
             "mnk" => {
@@ -152,7 +161,9 @@ impl Oracle {
             }
             Action::Roll => panic!("no dice here"),
         }
-        next.past.push((next.cells.clone(), mover));
+        if self.kind == (Kind::Drop { pop_out: true }) {
+            next.past.push((next.cells.clone(), mover));
+        }
         next.to_move = (mover + 1) % self.seats;
         next.skipped = 0;
         if self.kind == Kind::Othello {
@@ -182,7 +193,7 @@ impl Oracle {
         if popped && state.past.iter().filter(|past| **past == here).count() >= 3 {
             state.over = Some((Vec::new(), "repetition"));
         }
-        if self.early_draw && !self.lines().iter().any(|line| self.held_by_one_at_most(&state.cells, line)) {
+        if self.early_draw && !self.lines.iter().any(|line| self.held_by_one_at_most(&state.cells, line)) {
             state.over = Some((Vec::new(), "no_line_left"));
         }
     }
@@ -217,8 +228,7 @@ impl Oracle {
         on.then(|| (0..count).map(|step| ((row + step * down) * self.cols + col + step * right) as usize).collect())
     }
 
-    /// Every set of cells that would be a line, were they all of one seat.
-    pub fn lines(&self) -> Vec<Vec<usize>> {
+    fn every_line(&self) -> Vec<Vec<usize>> {
         let mut lines = Vec::new();
         if let Some((k, _)) = self.run {
             for (row, col) in (0..self.rows).flat_map(|row| (0..self.cols).map(move |col| (row, col))) {
