@@ -102,11 +102,10 @@ impl Failure {
     pub(crate) fn of(status: &Status) -> Failure {
         let details = status.get_error_details();
         let info = details.error_info().filter(|info| info.domain == ERROR_DOMAIN);
-        let passes = match (info, status.code()) {
-            (_, Code::Unavailable | Code::DeadlineExceeded) => true,
-            (None, Code::Cancelled | Code::Unknown | Code::Internal) => true,
-            _ => false,
-        };
+        let passes = matches!(
+            (info, status.code()),
+            (_, Code::Unavailable | Code::DeadlineExceeded) | (None, Code::Cancelled | Code::Unknown | Code::Internal)
+        );
         if passes {
             let not_before = details.retry_info().and_then(|retry| retry.retry_delay);
             return Failure::Again { why: tell(status), not_before };

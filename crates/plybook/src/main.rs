@@ -1,9 +1,20 @@
-//! `plybook`: the one binary.
+//! The one binary: the server, and everything that a person does with it from a terminal.
+//!
+//! Invariant: this file only reads the command line; what a command does stands in its own module.
 
 mod database;
+mod drawing;
 mod exit;
+mod export;
+mod import;
+mod link;
 mod migrate;
+mod play;
+mod screen;
 mod serve;
+mod typed;
+mod watch;
+mod words;
 
 use std::process::ExitCode;
 
@@ -22,6 +33,14 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Brings a database's schema up to this build's
     Migrate(migrate::MigrateArgs),
+    /// Plays a game in this terminal
+    Play(play::PlayArgs),
+    /// Shows a game, redrawn at every entry
+    Watch(watch::WatchArgs),
+    /// Writes a game's book, a .ply file
+    Export(export::ExportArgs),
+    /// Plays recorded games through the API: .ply, Connect Four, Othello, gomoku, SGF, JSON lines
+    Import(import::ImportArgs),
 }
 
 #[tokio::main]
@@ -29,6 +48,10 @@ async fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Serve(args) => serve::run(args).await,
         Command::Migrate(args) => migrate::run(args).await,
+        Command::Play(args) => play::run(args).await,
+        Command::Watch(args) => watch::run(args).await,
+        Command::Export(args) => export::run(args).await,
+        Command::Import(args) => import::run(args).await,
     };
     exit::code(result)
 }

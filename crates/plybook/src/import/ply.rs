@@ -1,0 +1,28 @@
+//! `.ply` files: a book becomes the requests that wrote it.
+//!
+//! Invariant: a book that does not hold under its pinned rules is refused before anything is created,
+//! and so is one whose dice could not be shown again.
+
+use plybook_core::entry::Body;
+use plybook_core::{Book, Entry, Game};
+use plybook_rulesets::Registry;
+
+use super::plan::{self, After, Plan};
+
+/// The plan for a file, or why it is refused.
+pub(crate) fn read(text: &str, registry: &Registry) -> Result<Plan, String> {
+    let book = Book::parse(text).map_err(|error| error.to_string())?;
+    let rules = registry.rules_of(book.header()).map_err(|error| error.to_string())?;
+    let mut game = Game::new(book.header().clone(), rules);
+    let mut entries: Vec<Entry> = Vec::new();
+    for link in book.lines() {
+        entries.push(game.apply_line(&link.text, link.digest).map_err(|error| error.to_string())?);
+    }
+    let seed = entries.iter().find_map(|entry| entry.seed.clone());
+    let threw = entries.iter().find(|entry| matches!(&entry.body, Body::Move(made) if !made.faces.is_empty()));
+    if let (None, Some(entry)) = (&seed, threw) {
+        return Err(format!("entry {} throws dice, and the seed is not revealed: the same faces could not be shown again", entry.seq));
+    }
+    let seed = seed.map_or_else(Vec::new, |seed| seed.reveal().to_vec());
+    Ok(Plan { create: plan::create(book.header(), seed), steps: entries.iter().map(plan::step).collect(), after: After::of(&game) })
+}

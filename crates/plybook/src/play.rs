@@ -1,0 +1,162 @@
+//! `plybook play`: a whole game in the terminal.
+//!
+//! Invariant: the server alone says what is legal, whose turn it is and who won; the keyboard is only
+//! asked when one of its seats may act.
+
+mod command;
+mod keyboard;
+mod opening;
+mod table;
+
+use std::io::IsTerminal;
+
+use clap::Args;
+use plybook_client::{Client, Error};
+
+use crate::link::Link;
+use crate::screen::Screen;
+use command::Command;
+use keyboard::Keyboard;
+pub(crate) use opening::Opening;
+use table::Table;
+
+/// Flags of `plybook play`.
+#[derive(Args, Debug)]
+pub(crate) struct PlayArgs {
+    #[command(flatten)]
+    link: Link,
+    #[command(flatten)]
+    opening: Opening,
+    /// Go on with this game instead of creating one.
+    #[arg(long, value_name = "ID")]
+    game: Option<String>,
+    /// Sit in this seat only, from 0; another terminal plays the others. Without it, all seats are
+    /// played at this keyboard.
+    #[arg(long, value_name = "NUMBER")]
+    seat: Option<u32>,
+}
+
+/// Plays until the game is over or the keyboard has enough.
+pub(crate) async fn run(args: PlayArgs) -> anyhow::Result<()> {
+    let client = args.link.client()?;
+    let screen = Screen::new();
+    let game_id = match &args.game {
+        Some(game_id) => game_id.clone(),
+        None => {
+            let game = args.opening.create(&client, args.seat.is_none()).await?;
+            screen.say(format!("Game {}", game.game_id))?;
+            if let Some(seat) = args.seat {
+                let others = (0..game.seats.len() as u32).filter(|other| *other != seat);
+                for other in others {
+                    screen.say(format!("Seat {other} plays with: plybook play --game {} --seat {other}", game.game_id))?;
+                }
+            }
+            game.game_id
+        }
+    };
+    let table = Table::sit(client.clone(), &game_id, args.seat).await?;
+    let session = Session { client, screen, table, keyboard: Keyboard::new(), typing: std::io::stdin().is_terminal(), prompted: false };
+    session.play().await
+}
+
+struct Session {
+    client: Client,
+    screen: Screen,
+    table: Table,
+    keyboard: Keyboard,
+    /// Whether a person types; otherwise lines are taken only when they are due.
+    typing: bool,
+    /// Whether the prompt stands in the last line.
+    prompted: bool,
+}
+
+impl Session {
+    async fn play(mut self) -> anyhow::Result<()> {
+        let mut events = self.client.events(self.table.game_id(), self.table.seq());
+        self.show()?;
+        while !self.table.closed() {
+            let due = self.table.may_act() || self.table.finished();
+            if due && self.keyboard.ended() {
+                self.screen.say(format!("The input ended; go on with: plybook play --game {}", self.table.game_id()))?;
+                return Ok(());
+            }
+            if due && !std::mem::replace(&mut self.prompted, true) {
+                self.screen.prompt(&self.table.prompt())?;
+            }
+            tokio::select! {
+                event = events.next() => match event {
+                    Some(event) => {
+                        if self.table.hear(event?).await? {
+                            self.screen.say("")?;
+                            self.show()?;
+                        }
+                    }
+                    None => {
+                        self.table.refresh().await?;
+                        events = self.client.events(self.table.game_id(), self.table.seq());
+                    }
+                },
+                line = self.keyboard.line(), if (due || self.typing) && !self.keyboard.ended() => {
+                    self.prompted = false;
+                    let Some(line) = line? else { continue };
+                    if due && !self.typing {
+                        self.screen.say(&line)?;
+                    }
+                    if !self.obey(&line).await? {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        self.screen.say(format!("The game is closed. Its book: plybook export {}", self.table.game_id()))?;
+        Ok(())
+    }
+
+    /// Does what a line says; answers whether to go on.
+    async fn obey(&mut self, line: &str) -> anyhow::Result<bool> {
+        let done = match Command::read(line) {
+            Command::Nothing => return Ok(true),
+            Command::Quit => {
+                self.screen.say(format!("The game stays as it is; go on with: plybook play --game {}", self.table.game_id()))?;
+                return Ok(false);
+            }
+            Command::Help => {
+                self.screen.say(command::HELP)?;
+                return Ok(true);
+            }
+            Command::Board => Ok(()),
+            Command::Legal => return self.legal().await.map(|()| true),
+            Command::Undo(plies) => self.table.undo(plies).await,
+            Command::Close => self.table.close().await,
+            Command::Move(notation) => self.table.make_move(&notation).await,
+        };
+        match done {
+            Ok(()) => self.show()?,
+            Err(Error::Refused(refused)) => {
+                self.screen.say(crate::words::refusal(&refused, self.table.marks()))?;
+                // What was refused may have been decided on an old board.
+                let before = self.table.seq();
+                self.table.refresh().await?;
+                if self.table.seq() != before {
+                    self.show()?;
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(true)
+    }
+
+    async fn legal(&self) -> anyhow::Result<()> {
+        match self.table.legal().await {
+            Ok(legal) => self.screen.say(command::in_lines(&legal))?,
+            Err(Error::Refused(refused)) => self.screen.say(crate::words::refusal(&refused, self.table.marks()))?,
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    fn show(&mut self) -> anyhow::Result<()> {
+        self.prompted = false;
+        Ok(self.screen.say(self.table.picture())?)
+    }
+}

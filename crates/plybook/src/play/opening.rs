@@ -1,0 +1,82 @@
+//! Which game to create, from the command line.
+
+use clap::{Args, ValueEnum};
+use plybook_client::Client;
+use plybook_proto::v1;
+
+use crate::exit::usage;
+use crate::typed;
+
+/// Who may take a move back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Undo {
+    /// Nobody.
+    None,
+    /// A seat its own last moves, until another seat has answered.
+    Own,
+    /// Any seat any move.
+    Free,
+}
+
+/// A game to create.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Opening {
+    /// Rules to play by: mnk, gomoku, connect_four, othello, snakes_and_ladders …
+    #[arg(long, default_value = "mnk", value_name = "ID")]
+    ruleset: String,
+    /// A parameter of the rules, such as rows=4, rule=standard or jumps=4,14,16,6; may be repeated.
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    params: Vec<String>,
+    /// Number of seats; by default as many as there are players, at least what the rules need.
+    #[arg(long, value_name = "NUMBER")]
+    seats: Option<u32>,
+    /// Who sits there, in turn order; may be repeated. It stays in the book for ever.
+    #[arg(long = "player", value_name = "ID")]
+    players: Vec<String>,
+    /// A seat's mark on the board, in turn order; may be repeated.
+    #[arg(long = "mark", value_name = "TEXT")]
+    marks: Vec<String>,
+    /// Who may take a move back; by default anybody at one keyboard, oneself between two.
+    #[arg(long, value_enum)]
+    undo: Option<Undo>,
+    /// A throw that was shown may be taken back too (it will show the same faces again).
+    #[arg(long)]
+    undo_over_throw: bool,
+    /// A finished game may be reopened until it is closed.
+    #[arg(long)]
+    undo_after_end: bool,
+}
+
+impl Opening {
+    /// Creates the game.
+    pub(crate) async fn create(&self, client: &Client, one_keyboard: bool) -> anyhow::Result<v1::Game> {
+        let rulesets = client.rulesets().await?;
+        let Some(ruleset) = rulesets.iter().rev().find(|ruleset| ruleset.id == self.ruleset) else {
+            let known: Vec<&str> = rulesets.iter().map(|ruleset| ruleset.id.as_str()).collect();
+            return Err(usage(format!("--ruleset: there is no {:?}; known are {}", self.ruleset, known.join(", "))));
+        };
+        let request = self.request(ruleset, one_keyboard).map_err(|why| usage(format!("--param: {why}")))?;
+        Ok(client.create_game(request).await?)
+    }
+
+    fn request(&self, ruleset: &v1::Ruleset, one_keyboard: bool) -> Result<v1::CreateGameRequest, String> {
+        let params = typed::for_ruleset(ruleset, &self.params)?;
+        let usual = 2.clamp(ruleset.seats_min, ruleset.seats_max.max(ruleset.seats_min));
+        let named = self.players.len().max(self.marks.len()) as u32;
+        let seats = self.seats.unwrap_or(if named > 0 { named.max(ruleset.seats_min) } else { usual });
+        let nth = |list: &[String], seat: u32| list.get(seat as usize).cloned().unwrap_or_default();
+        let seat = |seat| v1::Seat { player_id: nth(&self.players, seat), mark: nth(&self.marks, seat) };
+        let by = match self.undo.unwrap_or(if one_keyboard { Undo::Free } else { Undo::Own }) {
+            Undo::None => v1::UndoBy::None,
+            Undo::Own => v1::UndoBy::OwnLastMove,
+            Undo::Free => v1::UndoBy::Free,
+        };
+        Ok(v1::CreateGameRequest {
+            ruleset: Some(v1::RulesetSpec { id: ruleset.id.clone(), version: ruleset.version, params }),
+            // A number out of reach is the server's to refuse, but not for us to allocate.
+            seats: (0..seats.min(1000)).map(seat).collect(),
+            undo_policy: Some(v1::UndoPolicy { by: by.into(), over_throw: self.undo_over_throw, after_end: self.undo_after_end }),
+            ..Default::default()
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! `plybook watch`: a game redrawn at every entry, until it is closed.
+//!
+//! Invariant: every entry after the first picture gives one picture, in order, and none is skipped.
+
+use clap::Args;
+use plybook_client::Client;
+use plybook_proto::v1;
+use plybook_proto::v1::event::Body;
+
+use crate::drawing::{self, Look, Notation};
+use crate::link::Link;
+use crate::screen::Screen;
+use crate::words;
+
+/// Flags of `plybook watch`.
+#[derive(Args, Debug)]
+pub(crate) struct WatchArgs {
+    #[command(flatten)]
+    link: Link,
+    /// The game.
+    game: String,
+    /// Begin with the first entry instead of the board as it is now.
+    #[arg(long)]
+    from_start: bool,
+}
+
+/// Draws until the game is closed.
+pub(crate) async fn run(args: WatchArgs) -> anyhow::Result<()> {
+    let client = args.link.client()?;
+    let screen = Screen::new();
+    let first = args.from_start.then_some(1);
+    let game = client.game(&args.game, first).await?;
+    let marks = words::marks(&game.seats);
+    let view = View { notation: notation(&client, &game).await?, marks };
+    screen.frame(&view.picture(&game, None))?;
+    let mut events = client.events(&args.game, game.seq);
+    while let Some(event) = events.next().await {
+        let event = event?;
+        let game = client.game(&args.game, Some(event.seq)).await?;
+        screen.frame(&view.picture(&game, Some(&event)))?;
+    }
+    screen.say(format!("The game is closed. Its book: plybook export {}", args.game))?;
+    Ok(())
+}
+
+async fn notation(client: &Client, game: &v1::Game) -> anyhow::Result<Notation> {
+    let request = v1::ListLegalActionsRequest { game_id: game.game_id.clone(), page_size: 50, page_token: String::new() };
+    Ok(Notation::of(game, &client.list_legal_actions(request).await?.actions))
+}
+
+struct View {
+    notation: Notation,
+    marks: Vec<String>,
+}
+
+impl View {
+    fn picture(&self, game: &v1::Game, event: Option<&v1::Event>) -> String {
+        let changed = event.map_or_else(Vec::new, changed);
+        let bright = game.outcome.as_ref().map_or(changed.as_slice(), |outcome| &outcome.cells);
+        let look = Look { marks: &self.marks, notation: self.notation, bright };
+        let board = game.position.as_ref().map_or_else(String::new, |position| drawing::draw(position, look));
+        let last = event.map_or_else(|| format!("Entry {}.", game.seq), |event| format!("Entry {}: {}.", event.seq, self.told(event)));
+        let next = match (&game.outcome, game.seat_to_move) {
+            (Some(outcome), _) => words::outcome(outcome, &self.marks),
+            (None, Some(seat)) => format!("{} to move.", words::seat_name(seat, &self.marks)),
+            (None, None) => String::new(),
+        };
+        format!("{board}\n{last}\n{next}")
+    }
+
+    fn told(&self, event: &v1::Event) -> String {
+        match &event.body {
+            Some(Body::MoveMade(made)) if made.faces.is_empty() => {
+                format!("{} played {}", words::seat_name(made.seat, &self.marks), made.notation)
+            }
+            Some(Body::MoveMade(made)) => {
+                let faces: Vec<String> = made.faces.iter().map(u32::to_string).collect();
+                format!("{} threw {}", words::seat_name(made.seat, &self.marks), faces.join(", "))
+            }
+            Some(Body::MoveUndone(undone)) => format!("the move of entry {} was taken back", undone.undone_seq),
+            Some(Body::GameClosed(_)) => "the game was closed".to_owned(),
+            Some(Body::GameCreated(_)) => "the game was created".to_owned(),
+            None => "something that is not known here".to_owned(),
+        }
+    }
+}
+
+fn changed(event: &v1::Event) -> Vec<u32> {
+    let changes = match &event.body {
+        Some(Body::MoveMade(made)) => &made.changes[..],
+        _ => &[],
+    };
+    changes.iter().filter(|change| change.before.is_empty()).map(|change| change.cell).collect()
+}

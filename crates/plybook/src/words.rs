@@ -1,0 +1,108 @@
+//! Refusals and outcomes in words.
+//!
+//! Invariant: every sentence names the reason, and the rule where there is one, so that a person can
+//! look it up and a script can match it.
+
+use plybook_client::Refused;
+use plybook_proto::v1;
+use plybook_proto::v1::ErrorReason;
+
+/// A refusal, with what to do about it.
+pub(crate) fn refusal(refused: &Refused, marks: &[String]) -> String {
+    let mut codes = vec![if refused.reason.is_empty() { format!("{:?}", refused.code) } else { refused.reason.clone() }];
+    codes.extend(["rule", "cause"].iter().filter_map(|key| refused.metadata.get(*key).cloned()));
+    let message = sentence(refused);
+    let mut text = format!("Refused: {message} [{}]", codes.join(", "));
+    if let Some(hint) = hint(refused, marks) {
+        text.push_str(&format!("\n{hint}"));
+    }
+    text
+}
+
+fn sentence(refused: &Refused) -> String {
+    let fields: Vec<String> = refused.fields.iter().map(|(field, why)| format!("{field}: {why}")).collect();
+    if refused.message.is_empty() || refused.fields.iter().any(|(_, why)| !refused.message.contains(why.as_str())) {
+        let parts = [refused.message.clone(), fields.join("; ")];
+        return parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
+    }
+    refused.message.clone()
+}
+
+fn hint(refused: &Refused, marks: &[String]) -> Option<String> {
+    if refused.is(ErrorReason::NotYourTurn) {
+        let seat = refused.number("seat_to_move")?;
+        return Some(format!("It is the turn of {}.", seat_name(u32::try_from(seat).ok()?, marks)));
+    }
+    let known = [
+        (ErrorReason::IllegalMove, "Type \"legal\" for what may be played."),
+        (ErrorReason::InvalidAction, "Type \"legal\" for what may be played, \"help\" for the commands."),
+        (ErrorReason::StaleSeq, "The game went on meanwhile; this is how it stands now."),
+        (ErrorReason::GameFinished, "The game is over."),
+    ];
+    if refused.is(ErrorReason::UndoNotAllowed) {
+        return match refused.metadata.get("cause").map(String::as_str) {
+            Some("POLICY") => Some("This game was created with a policy that does not allow it.".to_owned()),
+            Some("NOT_YOUR_MOVE") => Some("Only one's own last move can be taken back, until it is answered.".to_owned()),
+            Some("CHANCE_REVEALED") => Some("The dice have been seen.".to_owned()),
+            _ => None,
+        };
+    }
+    known.iter().find(|(reason, _)| refused.is(*reason)).map(|(_, hint)| (*hint).to_owned())
+}
+
+/// `X`, or the seat's number where the mark is not known.
+pub(crate) fn seat_name(seat: u32, marks: &[String]) -> String {
+    marks.get(seat as usize).cloned().unwrap_or_else(|| format!("seat {seat}"))
+}
+
+/// Who won and why.
+pub(crate) fn outcome(outcome: &v1::Outcome, marks: &[String]) -> String {
+    let why = outcome.reason.replace('_', " ");
+    let winners: Vec<String> = outcome.winners.iter().map(|seat| seat_name(*seat, marks)).collect();
+    match winners.as_slice() {
+        [] => format!("A draw: {why}."),
+        [one] => format!("{one} wins: {why}."),
+        several => format!("{} win together: {why}.", several.join(" and ")),
+    }
+}
+
+/// The marks of a table.
+pub(crate) fn marks(seats: &[v1::Seat]) -> Vec<String> {
+    seats.iter().map(|seat| seat.mark.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use std::collections::BTreeMap;
+
+    use tonic::Code;
+
+    use super::*;
+
+    fn refused(reason: &str, message: &str, metadata: &[(&str, &str)]) -> Refused {
+        let metadata = metadata.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect::<BTreeMap<_, _>>();
+        Refused { reason: reason.into(), code: Code::FailedPrecondition, message: message.into(), metadata, fields: vec![] }
+    }
+
+    #[test]
+    fn refusals_name_reason_and_rule() {
+        let marks = ["X".to_owned(), "O".to_owned()];
+        let told = refusal(&refused("ILLEGAL_MOVE", "b2 is taken", &[("rule", "CELL_OCCUPIED")]), &marks);
+        assert_eq!(told, "Refused: b2 is taken [ILLEGAL_MOVE, CELL_OCCUPIED]\nType \"legal\" for what may be played.");
+        let told = refusal(&refused("NOT_YOUR_TURN", "it is seat 1's turn", &[("seat_to_move", "1")]), &marks);
+        assert!(told.ends_with("\nIt is the turn of O."), "{told}");
+        let told = refusal(&refused("UNDO_NOT_ALLOWED", "dice were shown", &[("cause", "CHANCE_REVEALED")]), &marks);
+        assert!(told.contains("[UNDO_NOT_ALLOWED, CHANCE_REVEALED]\nThe dice"), "{told}");
+    }
+
+    #[test]
+    fn outcomes_name_everybody_who_won() {
+        let marks = ["X".to_owned(), "O".to_owned(), "A".to_owned()];
+        let told = |winners: &[u32]| outcome(&v1::Outcome { winners: winners.into(), cells: vec![], reason: "board_full".into() }, &marks);
+        assert_eq!(told(&[]), "A draw: board full.");
+        assert_eq!(told(&[1]), "O wins: board full.");
+        assert_eq!(told(&[0, 2]), "X and A win together: board full.");
+    }
+}
