@@ -17,6 +17,7 @@ use tonic::codec::CompressionEncoding::Gzip;
 use tonic::transport::server::{Router, TcpIncoming};
 use tonic_health::pb::FILE_DESCRIPTOR_SET as HEALTH_DESCRIPTOR_SET;
 use tonic_health::server::HealthReporter;
+use tonic_types::pb::FILE_DESCRIPTOR_SET as ERROR_DETAILS_DESCRIPTOR_SET;
 use tower::layer::util::{Identity, Stack};
 
 use crate::clock::{Clock, SteeredClock};
@@ -161,6 +162,7 @@ fn router(limits: &Limits, service: Arc<Service>) -> Result<(HealthReporter, Rou
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(plybook_proto::DESCRIPTOR_SET)
             .register_encoded_file_descriptor_set(HEALTH_DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(ERROR_DETAILS_DESCRIPTOR_SET)
     };
     let broken = |error: tonic_reflection::server::Error| ServeError::Reflection(error.to_string());
     let games = GameServiceServer::new(GameRpc(Arc::clone(&service)))
