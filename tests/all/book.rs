@@ -3,4 +3,5 @@
 mod damage;
 mod dice;
 mod folding;
+mod goldens;
 mod grammar;

@@ -5,10 +5,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::missing_panics_doc)]
 
 pub mod deal;
+pub mod golden;
+pub mod injected;
 pub mod node;
 pub mod oracle;
 pub mod postgres;
 pub mod random;
+pub mod refused;
 pub mod table;
 pub mod toy;
+pub mod wire;
 pub mod vectors;

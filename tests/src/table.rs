@@ -36,6 +36,8 @@ pub fn table() -> Table {
         ruleset: "mnk".to_owned(),
         given: BTreeMap::new(),
         seats: 2,
+        marks: MARKS.iter().map(|mark| (*mark).to_owned()).collect(),
+        players: (0..MARKS.len()).map(|seat| format!("player-{seat}")).collect(),
         undo: UndoPolicy { by: UndoBy::Free, over_throw: false, after_end: false },
         seed: Seed::new(SEED),
         game: Uuid::from_u128(0x1234_5678_9abc_4def_8123_4567_89ab_cdef),
@@ -49,6 +51,8 @@ pub struct Table {
     ruleset: String,
     given: BTreeMap<String, ParamValue>,
     seats: u8,
+    marks: Vec<String>,
+    players: Vec<String>,
     undo: UndoPolicy,
     seed: Seed,
     game: Uuid,
@@ -149,6 +153,15 @@ impl Table {
         self
     }
 
+    /// A table for these marks with these players.
+    pub fn with_players(mut self, places: &[(&str, &str)]) -> Table {
+        self.laying_out();
+        self.seats = places.len() as u8;
+        self.marks = places.iter().map(|(mark, _)| (*mark).to_owned()).collect();
+        self.players = places.iter().map(|(_, player)| (*player).to_owned()).collect();
+        self
+    }
+
     /// Who may take moves back; anybody where nothing is said.
     pub fn undo_by(mut self, by: UndoBy) -> Table {
         self.laying_out();
@@ -218,7 +231,7 @@ impl Table {
         self.started.get_or_init(|| {
             let chosen = self.registry.choose(&self.ruleset, None, self.given.clone(), self.seats);
             let (ruleset, params, rules) = chosen.unwrap_or_else(|why| panic!("no game of {}: {why}", self.ruleset));
-            let place = |seat: usize| Place { mark: MARKS[seat].to_owned(), player: format!("player-{seat}") };
+            let place = |seat: usize| Place { mark: self.marks[seat].clone(), player: self.players[seat].clone() };
             let header = Header {
                 game: self.game,
                 created: START,
