@@ -1,0 +1,346 @@
+//! Servers in this process, with time, ids, seeds and faults as a test wants them.
+//!
+//! Invariant: such a server is the real one, over a real store; only what it takes as an argument is
+//! another.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use plybook_core::{Seed, Seq, Time, Uuid};
+use plybook_rulesets::Registry;
+use plybook_server::clock::Clock;
+use plybook_server::ids::{Ids, SystemIds};
+use plybook_server::limits::Limits;
+use plybook_server::refusal::Refusal;
+use plybook_server::{Config, Parts, Server};
+use plybook_store::{
+    Append, Create, Error, Filter, GameKey, NewEntry, NewGame, Sqlite, SqliteOptions, Store, StoredEntry, Summary, TenantId, Wake,
+};
+use tempfile::TempDir;
+use tokio::sync::mpsc;
+
+use crate::postgres::TestDatabase;
+use crate::wire::{Wire, connect};
+
+/// A server in this process.
+pub struct Local {
+    server: Option<Server>,
+    address: String,
+    /// The store, to look behind the server's back or to give it faults.
+    pub store: Arc<Handled>,
+    /// The time.
+    pub clock: Arc<SetClock>,
+    /// The next ids and seeds.
+    pub ids: Arc<SetIds>,
+    folder: Option<TempDir>,
+}
+
+/// A server to be started.
+pub struct Setup {
+    limits: Limits,
+    registry: Registry,
+    folder: Option<TempDir>,
+    store: Arc<dyn Store>,
+}
+
+/// Over a new SQLite file.
+pub async fn over_sqlite() -> Setup {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path()).await;
+    Setup { folder: Some(folder), ..over(store) }
+}
+
+/// The SQLite file `books.db` of a folder.
+pub async fn sqlite(folder: &Path) -> Arc<dyn Store> {
+    Arc::new(Sqlite::open(&SqliteOptions::new(folder.join("books.db"))).await.unwrap())
+}
+
+/// One of the nodes over a Postgres database.
+pub async fn over_postgres(database: &TestDatabase) -> Setup {
+    over(Arc::new(database.store().await))
+}
+
+/// Over a store that is there already.
+pub fn over(store: Arc<dyn Store>) -> Setup {
+    let limits = Limits { drain_timeout: Duration::from_secs(2), ..Limits::default() };
+    Setup { limits, registry: Registry::standard(), folder: None, store }
+}
+
+impl Setup {
+    /// With these limits changed.
+    #[must_use]
+    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Setup {
+        change(&mut self.limits);
+        self
+    }
+
+    /// With these rulesets.
+    #[must_use]
+    pub fn registry(mut self, registry: Registry) -> Setup {
+        self.registry = registry;
+        self
+    }
+
+    /// Starts it.
+    pub async fn start(self) -> Local {
+        let store = Arc::new(Handled::new(self.store));
+        let (clock, ids) = (Arc::new(SetClock::default()), Arc::new(SetIds::default()));
+        let config = Config { listen: ([127, 0, 0, 1], 0).into(), limits: self.limits };
+        let parts = Parts {
+            store: Arc::clone(&store) as Arc<dyn Store>,
+            registry: self.registry,
+            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            ids: Arc::clone(&ids) as Arc<dyn Ids>,
+            steered: None,
+        };
+        let server = Server::start(config, parts).await.unwrap();
+        let address = server.address().to_string();
+        Local { server: Some(server), address, store, clock, ids, folder: self.folder }
+    }
+}
+
+impl Local {
+    /// `127.0.0.1:port`.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// A connection of one's own.
+    pub async fn wire(&self) -> Wire {
+        connect(&self.address).await
+    }
+
+    /// Where its SQLite file lies.
+    pub fn file(&self) -> std::path::PathBuf {
+        self.folder.as_ref().unwrap().path().join("books.db")
+    }
+
+    /// Lets it go.
+    pub async fn drain(&mut self) {
+        self.server.take().unwrap().drain().await;
+    }
+
+    /// Lets it go and starts another one, cold, over the same file.
+    pub async fn restarted(mut self) -> Local {
+        self.drain().await;
+        let folder = self.folder.take().unwrap();
+        let store = sqlite(folder.path()).await;
+        Setup { folder: Some(folder), ..over(store) }.start().await
+    }
+}
+
+/// A clock that shows what it is set to; the system's time until then.
+#[derive(Debug, Default)]
+pub struct SetClock(AtomicU64);
+
+impl SetClock {
+    /// From now on it is this time.
+    pub fn set(&self, time: Time) {
+        self.0.store(time.unix_ms(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for SetClock {
+    fn now(&self) -> Time {
+        match self.0.load(Ordering::SeqCst) {
+            0 => {
+                let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+                Time::from_unix_ms(since.as_millis() as u64)
+            }
+            set => Time::from_unix_ms(set),
+        }
+    }
+}
+
+/// Ids and seeds in the order in which they were put in; the system's where there are none.
+#[derive(Debug, Default)]
+pub struct SetIds {
+    games: Mutex<VecDeque<Uuid>>,
+    seeds: Mutex<VecDeque<Seed>>,
+}
+
+impl SetIds {
+    /// The next game has this id.
+    pub fn next_game(&self, id: Uuid) {
+        self.games.lock().unwrap().push_back(id);
+    }
+
+    /// The next seed that the service draws is this one.
+    pub fn next_seed(&self, seed: Seed) {
+        self.seeds.lock().unwrap().push_back(seed);
+    }
+}
+
+impl Ids for SetIds {
+    fn game(&self, now: Time) -> Result<Uuid, Refusal> {
+        let set = self.games.lock().unwrap().pop_front();
+        set.map_or_else(|| SystemIds.game(now), Ok)
+    }
+
+    fn seed(&self) -> Result<Seed, Refusal> {
+        let set = self.seeds.lock().unwrap().pop_front();
+        set.map_or_else(|| SystemIds.seed(), Ok)
+    }
+}
+
+/// What a store is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// `create`.
+    Create,
+    /// `append`.
+    Append,
+    /// `entries`.
+    Entries,
+    /// `last`.
+    Last,
+    /// `find_request` and `find_creation`.
+    Find,
+    /// `seed`.
+    Seed,
+    /// `list`.
+    List,
+    /// `ready` and `clock_unix_ms`.
+    Ready,
+}
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The database is away.
+    Away,
+    /// The database refuses the statement.
+    Failed,
+    /// What is stored is nonsense.
+    Corrupt,
+    /// The store panics.
+    Panic,
+    /// It takes so long.
+    Slow(Duration),
+    /// It is done, and then the connection breaks.
+    LosesReply,
+}
+
+/// A store whose calls are counted, and go wrong on demand.
+pub struct Handled {
+    inner: Arc<dyn Store>,
+    faults: Mutex<HashMap<Call, Fault>>,
+    counts: Mutex<HashMap<Call, u64>>,
+    publishes: std::sync::atomic::AtomicBool,
+}
+
+/// What a database might say, that no caller may ever read.
+pub const DATABASE_SECRET: &str = "relation book_entry at 10.0.0.7 has a secret";
+
+impl Handled {
+    /// A store in whose way nothing stands yet.
+    pub fn new(inner: Arc<dyn Store>) -> Handled {
+        Handled { inner, faults: Mutex::default(), counts: Mutex::default(), publishes: true.into() }
+    }
+
+    /// From now on this call goes wrong like this.
+    pub fn breaks(&self, call: Call, fault: Fault) {
+        self.faults.lock().unwrap().insert(call, fault);
+    }
+
+    /// Everything goes well again.
+    pub fn mends(&self) {
+        self.faults.lock().unwrap().clear();
+    }
+
+    /// How often a call was made.
+    pub fn count(&self, call: Call) -> u64 {
+        self.counts.lock().unwrap().get(&call).copied().unwrap_or(0)
+    }
+
+    /// From now on hints to other nodes are lost.
+    pub fn loses_hints(&self) {
+        self.publishes.store(false, Ordering::SeqCst);
+    }
+
+    /// The store behind.
+    pub fn inner(&self) -> &Arc<dyn Store> {
+        &self.inner
+    }
+
+    async fn through<T>(&self, call: Call, work: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Error> {
+        *self.counts.lock().unwrap().entry(call).or_default() += 1;
+        let fault = self.faults.lock().unwrap().get(&call).copied();
+        match fault {
+            None => work.await,
+            Some(Fault::Away) => Err(Error::Unavailable(DATABASE_SECRET.to_owned())),
+            Some(Fault::Failed) => Err(Error::Failed(DATABASE_SECRET.to_owned())),
+            Some(Fault::Corrupt) => Err(Error::Corrupt(DATABASE_SECRET.to_owned())),
+            Some(Fault::Panic) => panic!("{DATABASE_SECRET}"),
+            Some(Fault::Slow(time)) => {
+                tokio::time::sleep(time).await;
+                work.await
+            }
+            Some(Fault::LosesReply) => {
+                work.await?;
+                Err(Error::Unavailable(DATABASE_SECRET.to_owned()))
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Store for Handled {
+    async fn create(&self, game: NewGame) -> Result<Create, Error> {
+        self.through(Call::Create, self.inner.create(game)).await
+    }
+
+    async fn append(&self, entry: NewEntry) -> Result<Append, Error> {
+        self.through(Call::Append, self.inner.append(entry)).await
+    }
+
+    async fn entries(&self, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error> {
+        self.through(Call::Entries, self.inner.entries(key, after, limit)).await
+    }
+
+    async fn last(&self, key: GameKey) -> Result<Option<StoredEntry>, Error> {
+        self.through(Call::Last, self.inner.last(key)).await
+    }
+
+    async fn find_request(&self, key: GameKey, request_id: Uuid) -> Result<Option<(StoredEntry, [u8; 32])>, Error> {
+        self.through(Call::Find, self.inner.find_request(key, request_id)).await
+    }
+
+    async fn find_creation(&self, tenant: TenantId, request_id: Uuid) -> Result<Option<(Uuid, [u8; 32])>, Error> {
+        self.through(Call::Find, self.inner.find_creation(tenant, request_id)).await
+    }
+
+    async fn seed(&self, key: GameKey) -> Result<Option<Seed>, Error> {
+        self.through(Call::Seed, self.inner.seed(key)).await
+    }
+
+    async fn list(&self, tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> Result<Vec<Summary>, Error> {
+        self.through(Call::List, self.inner.list(tenant, filter, before, limit)).await
+    }
+
+    async fn clock_unix_ms(&self) -> Result<u64, Error> {
+        self.through(Call::Ready, self.inner.clock_unix_ms()).await
+    }
+
+    async fn ready(&self) -> Result<(), Error> {
+        self.through(Call::Ready, self.inner.ready()).await
+    }
+
+    fn publish(&self, wake: Wake) {
+        if self.publishes.load(Ordering::SeqCst) {
+            self.inner.publish(wake);
+        }
+    }
+
+    fn wakes(&self) -> mpsc::Receiver<Wake> {
+        self.inner.wakes()
+    }
+
+    async fn close(&self) {
+        self.inner.close().await;
+    }
+}
