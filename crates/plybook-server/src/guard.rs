@@ -71,13 +71,17 @@ where
     }
 }
 
-/// The transport refuses an oversized request with OUT_OF_RANGE and no details: give it ours.
+/// What the transport refuses by itself has no details: give it ours. It says OUT_OF_RANGE to a
+/// request too large, RESOURCE_EXHAUSTED to one that grows too large unpacked, and INTERNAL to bytes
+/// that are no message.
 fn explain(response: Response<Body>, request_bytes: usize) -> Response<Body> {
     let headers = response.headers();
     let code = headers.get("grpc-status").map(HeaderValue::as_bytes).map(Code::from_bytes);
     let typed = headers.contains_key("grpc-status-details-bin");
-    match code {
-        Some(Code::OutOfRange) if !typed => Status::from(Refusal::Limit { limit: "request_bytes", most: request_bytes as u64 }).into_http(),
-        _ => response,
-    }
+    let refusal = match code {
+        Some(Code::OutOfRange | Code::ResourceExhausted) if !typed => Refusal::Limit { limit: "request_bytes", most: request_bytes as u64 },
+        Some(Code::Internal) if !typed => Refusal::field("request", "is not a message of the contract"),
+        _ => return response,
+    };
+    Status::from(refusal).into_http()
 }

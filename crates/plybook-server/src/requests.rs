@@ -57,7 +57,7 @@ pub fn undo(caller: &Caller, message: &v1::UndoRequest) -> Result<Asked, Refusal
     let seat = required_seat(message.seat)?;
     let target = message.target_seq.map(seq);
     let canon = Canon::of("Undo").number(expected.0.into()).number(seat.0.into());
-    let hash = canon.number(target.map_or(0, |target| u64::from(target.0))).hash();
+    let hash = canon.number(target.map_or(0, |target| 1 + u64::from(target.0))).hash();
     let actor = Actor { seat: Some(seat), by: caller.principal.clone() };
     Ok(Asked { key, id: RequestKey { id, hash }, request: Request { actor, expected, ask: Ask::Undo(target) } })
 }

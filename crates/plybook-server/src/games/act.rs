@@ -32,8 +32,14 @@ impl Games {
         let games = Arc::clone(self);
         let span = tracing::Span::current();
         let task = async move { games.act_to_the_end(key, id, &request).await };
-        let done = tokio::spawn(tracing::Instrument::instrument(task, span)).await;
-        done.map_err(|error| Refusal::internal(format!("an append panicked: {error}")))?
+        match tokio::spawn(tracing::Instrument::instrument(task, span)).await {
+            Ok(acted) => acted,
+            Err(error) => {
+                // A trial move may stand half done on the table that it left.
+                self.forget(key).await;
+                Err(Refusal::internal(format!("an append panicked: {error}")))
+            }
+        }
     }
 
     async fn act_to_the_end(&self, key: GameKey, id: RequestKey, request: &Request) -> Result<Acted, Refusal> {

@@ -69,13 +69,14 @@ impl Games {
         let created = tokio::spawn(async move { store.create(new).await }).await;
         match created.map_err(|error| Refusal::internal(format!("a creation panicked: {error}")))?? {
             Create::Created => {
-                self.remember(key, Opened { header, rules }, seed).await;
+                self.remember(key, Opened { header, rules, request_id: plan.request.id }, seed).await;
                 Ok(game)
             }
             Create::Repeated(game) => Ok(game),
             Create::Reused(game) => Err(Refusal::RequestIdReused(Original::Game(game))),
         }
     }
+
     /// A game that was just created is about to be played: what is known of it need not be read.
     async fn remember(&self, key: GameKey, opened: Opened, seed: Seed) {
         let opened = Arc::new(opened);

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use plybook_core::limits::ENTRIES_MAX;
 use plybook_core::{Game, Seq};
 use plybook_store::GameKey;
 
@@ -32,7 +33,8 @@ impl Games {
     }
 
     async fn nearest(&self, key: GameKey, seq: Seq, opened: &Opened) -> Arc<Game> {
-        for step in (1..=seq.0 / HISTORY_STEP).rev() {
+        // No game is longer, so a caller who asks for the billionth entry costs no more looks.
+        for step in (1..=seq.0.min(ENTRIES_MAX) / HISTORY_STEP).rev() {
             if let Some(game) = self.history.get(&(key, Seq(step * HISTORY_STEP))).await {
                 return game;
             }

@@ -45,6 +45,6 @@ impl Games {
             return Err(corrupt("the header's digest is another".to_owned()));
         }
         let rules = self.registry.rules_of(&header)?;
-        Ok(Opened { header, rules })
+        Ok(Opened { header, rules, request_id: first.request_id })
     }
 }

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use plybook_core::{Header, Rules};
+use uuid::Uuid;
 
 /// A header with its rules.
 #[derive(Debug)]
@@ -13,4 +14,6 @@ pub struct Opened {
     pub header: Header,
     /// What it pins.
     pub rules: Arc<dyn Rules>,
+    /// The request that created the game: no other request to it may have this id.
+    pub request_id: Uuid,
 }

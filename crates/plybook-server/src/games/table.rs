@@ -32,7 +32,8 @@ impl Table {
     pub fn at_header(opened: Arc<Opened>, seed: Seed) -> Table {
         let game = Game::new(opened.header.clone(), Arc::clone(&opened.rules));
         let dice = game.dice(seed);
-        Table { game, opened, dice, requests: HashMap::new() }
+        let requests = HashMap::from([(opened.request_id, Seq::FIRST)]);
+        Table { game, opened, dice, requests }
     }
 
     /// Moves on by the next stored entry.
