@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod book;
+mod cli;
 mod rules;
 mod store;

@@ -1,0 +1,54 @@
+//! What makes no sense is one sentence and exit code 2; whatever else fails is exit code 1.
+
+use super::{House, run};
+
+/// Refused before anything is done.
+#[track_caller]
+fn nonsense(args: &[&str], because: &str) {
+    let ran = run(args, "").fails(2, because);
+    assert_eq!(ran.out, "", "{args:?}");
+}
+
+#[test]
+fn bad_flags_are_told() {
+    nonsense(&["serve", "--listen", "somewhere"], "--listen");
+    nonsense(&["serve", "--listen", "127.0.0.1:0", "--database", "mysql://localhost/plybook"], "neither postgres");
+    nonsense(&["migrate", "--database", ""], "neither postgres");
+    nonsense(&["play", "--server", "127.0.0.1:50051"], "no address of a server");
+    nonsense(&["watch", "--server", "https://localhost", "x"], "begins with http://");
+    nonsense(&["import"], "FILE");
+    nonsense(&["import", "--jobs", "0", "x"], "--jobs");
+    nonsense(&["import", "/nonexistent/game.ply"], "/nonexistent/game.ply");
+    nonsense(&["import", "--ruleset", "chess", "x"], "there is no ruleset \"chess\"");
+    nonsense(&["import", "--param", "rows", "x"], "NAME=VALUE");
+    nonsense(&["conquer"], "conquer");
+}
+
+#[test]
+fn a_setting_of_the_environment_is_held_to_the_same() {
+    let output = super::command(&["play"]).env("PLYBOOK_SERVER", "nowhere").output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let output = super::command(&["serve"]).env("PLYBOOK_LISTEN", "nowhere").output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+#[test]
+fn bad_choices_of_a_game_are_told() {
+    let house = House::open();
+    house.run("play", &["--ruleset", "chess"], "").fails(2, "known are connect_four, gomoku, mnk, othello, snakes_and_ladders");
+    house.run("play", &["--param", "size=3"], "").fails(2, "size is no parameter of mnk");
+    house.run("play", &["--param", "rows=three"], "").fails(2, "\"three\" is not a number");
+    house.run("play", &["--param", "rows=0"], "").fails(1, "INVALID_PARAMETER");
+    house.run("play", &["--seats", "9"], "").fails(1, "seats");
+    house.run("watch", &["nothing"], "").fails(1, "game_id");
+}
+
+#[test]
+fn nobody_at_the_other_end_is_told_within_patience() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", free.local_addr().unwrap());
+    drop(free);
+    for command in ["watch", "export"] {
+        run(&[command, "--server", &url, "--patience", "1", "01900000-0000-7000-8000-000000000000"], "").fails(1, "no answer after");
+    }
+}
