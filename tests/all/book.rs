@@ -5,3 +5,4 @@ mod dice;
 mod folding;
 mod goldens;
 mod grammar;
+mod limits;

@@ -163,7 +163,18 @@ fn a_golden_is_what_its_script_plays() {
 #[test]
 fn goldens_cover_what_can_happen() {
     let lines: String = goldens().iter().map(|golden| golden.book.print()).collect();
-    for fact in [" undo ", " close ", " throw=", " skip=", " draw=yes", " win=0,1,3 ", " line=", " 4^ ", "undo-after-end yes", "undo-over-throw yes"] {
+    for fact in [
+        " undo ",
+        " close ",
+        " throw=",
+        " skip=",
+        " draw=yes",
+        " win=0,1,3 ",
+        " line=",
+        " 4^ ",
+        "undo-after-end yes",
+        "undo-over-throw yes",
+    ] {
         assert!(lines.contains(fact), "no golden has {fact:?}");
     }
 }

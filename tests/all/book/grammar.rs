@@ -238,3 +238,48 @@ fn printed_forms_differ_where_entries_differ() {
         assert_eq!(a == b, a.to_string() == b.to_string());
     });
 }
+
+#[track_caller]
+fn header_refused(line: usize, from: &str, to: &str, why: &str) {
+    let text = plybook_tests::table::table().header().to_string().replacen(from, to, 1);
+    let error = Header::parse(&text).expect_err(to);
+    assert!(error.why.contains(why) && error.line == line, "{error}, not line {line} {why:?}");
+}
+
+#[test]
+fn a_header_has_one_form() {
+    header_refused(1, "plybook 1", "plybook 2", "is not \"plybook 1\"");
+    header_refused(2, "game 1", "game 9g", "is not a UUID");
+    header_refused(2, "9abc-4def", "9ABC-4DEF", "canonical");
+    header_refused(3, "created 2026-01-01T", "created 2026-01-01t", "is not a time");
+    header_refused(4, "by anonymous", "by nobody at all", "is not a principal");
+    header_refused(4, "by anonymous", "for anonymous", "is not the field \"by\"");
+    header_refused(5, "mnk@1", "mnk@0", "versions begin with 1");
+    header_refused(5, "mnk@1", "mnk", "version is missing");
+    header_refused(5, "mnk@1", "Mnk@1", "is not a name");
+    header_refused(6, "param cols 3", "param cols 03", "is not an integer");
+    header_refused(6, "param cols 3", "param cols -0", "is not an integer");
+    header_refused(6, "param cols 3", "param cols 9223372036854775808", "is not an integer");
+    header_refused(6, "param cols 3", "param cols [1,,2]", "is not an integer");
+    header_refused(6, "param cols 3", "param cols yes", "is not an integer");
+    header_refused(6, "param cols 3", "param cols", "the value is missing");
+    header_refused(6, "param cols 3", "param cols ", "is not an integer");
+    header_refused(6, "param cols 3", "param cols \"x", "closing quotation mark");
+    header_refused(6, "param cols 3", "param cols \"x\" y", "follows the value");
+    header_refused(6, "param cols 3", "param cols \"\\x\"", "neither");
+    header_refused(6, "param cols 3", "param cols \"\t\"", "control character");
+    header_refused(7, "param early_draw", "param cols", "occurs twice");
+    header_refused(6, "param cols", "param zols", "canonical");
+    header_refused(12, "seat 0", "seat 1", "seat 0 is expected");
+    header_refused(13, "seat 1", "seat 8", "no seat 8");
+    header_refused(13, "\"O\"", "\"X\"", "is taken");
+    header_refused(13, "\"O\" \"player-1\"", "\"O\"", "player is missing");
+    header_refused(13, "\"player-1\"", "\"player-1\" ", "follows the player");
+    header_refused(14, "commitment ", "commitment 0", "is not a digest");
+    header_refused(15, "seed-from caller", "seed-from heaven", "is not a value");
+    header_refused(16, "hmac-sha256/1", "hmac-sha256/2", "is not \"dice");
+    header_refused(17, "undo free", "undo anyone", "is not a value");
+    header_refused(18, "undo-over-throw no", "undo-over-throw maybe", "is not a value");
+    header_refused(20, "undo-after-end no", "undo-after-end no\nmore", "follows the header's last line");
+    header_refused(20, "undo-after-end no", "undo-after-end no\n", "follows the header's last line");
+}
