@@ -29,6 +29,7 @@ use sqlx::query::Query;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument;
 
 pub use self::connect::PostgresOptions;
 use self::wake::Wakes;
@@ -66,7 +67,7 @@ impl Postgres {
 
     /// Runs a write to its end, whether or not the caller waits for it.
     async fn write<T: Send + 'static>(&self, work: impl Future<Output = Result<T, Error>> + Send + 'static) -> Result<T, Error> {
-        match self.writes.spawn(work).await {
+        match self.writes.spawn(work.in_current_span()).await {
             Ok(result) => result,
             Err(error) if error.is_cancelled() => Err(Error::Unavailable("the process is ending".to_owned())),
             Err(error) => Err(Error::Failed(error.to_string())),

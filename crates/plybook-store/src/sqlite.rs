@@ -21,6 +21,7 @@ use sqlx::sqlite::SqlitePool;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument;
 
 pub use self::connect::SqliteOptions;
 use crate::error::Error;
@@ -54,7 +55,7 @@ impl Sqlite {
 
     /// Runs a write to its end, whether or not the caller waits for it.
     async fn write<T: Send + 'static>(&self, work: impl Future<Output = Result<T, Error>> + Send + 'static) -> Result<T, Error> {
-        match self.tasks.spawn(work).await {
+        match self.tasks.spawn(work.in_current_span()).await {
             Ok(result) => result,
             Err(error) if error.is_cancelled() => Err(Error::Unavailable("the process is ending".to_owned())),
             Err(error) => Err(Error::Failed(error.to_string())),

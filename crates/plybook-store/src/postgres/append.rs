@@ -16,8 +16,8 @@ use crate::store::{Append, NewEntry};
 /// request took it: the update that changes nothing is what makes that row visible even when its
 /// transaction committed after this statement began.
 ///
-/// The entry before is sought by a scalar subquery: `EXISTS` is planned as a scan of a partition that
-/// looked empty.
+/// The entry before is sought by a scalar subquery and not by `EXISTS`, which, once several rows are
+/// inserted at a time, is planned as a scan of every partition that looks empty.
 macro_rules! insert {
     () => {
         "INSERT INTO book_entry AS e (tenant_id, game_id, seq, request_id, request_hash, digest, line)
