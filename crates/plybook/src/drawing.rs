@@ -33,10 +33,11 @@ pub(crate) fn draw(position: &v1::Position, look: Look<'_>) -> String {
         }
         None => "(this board has a layout that is not known here)".to_owned(),
     };
-    if !position.scores.is_empty() {
+    // On a track the scores are the squares, which are told already.
+    if !position.scores.is_empty() && !matches!(layout, Some(Layout::Track(_))) {
         let score = |(seat, score): (usize, &i64)| format!("{} {score}", crate::words::seat_name(seat as u32, look.marks));
         let scores: Vec<String> = position.scores.iter().enumerate().map(score).collect();
-        picture.push_str(&format!("\n{}", scores.join("   ")));
+        picture.push_str(&format!("\nScore: {}", scores.join(", ")));
     }
     picture
 }

@@ -17,7 +17,7 @@ mod report;
 mod sending;
 mod sgf;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -137,6 +137,7 @@ fn read_all(args: &ImportArgs) -> anyhow::Result<Vec<Job>> {
     if let Some(name) = &args.ruleset {
         registry.card(name, None).map_err(|error| usage(format!("--ruleset: {error}")))?;
     }
+    check_names(args)?;
     let mut jobs = Vec::new();
     for path in &args.files {
         let bytes = std::fs::read(path).map_err(|error| usage(format!("{}: {error}", path.display())))?;
@@ -149,9 +150,22 @@ fn read_all(args: &ImportArgs) -> anyhow::Result<Vec<Job>> {
     Ok(jobs)
 }
 
+/// Under a batch's name a file is known by its own, so that must tell it from the others.
+fn check_names(args: &ImportArgs) -> anyhow::Result<()> {
+    let mut names = BTreeSet::new();
+    match args.files.iter().map(|path| name_of(path)).find(|name| !names.insert(name.clone())) {
+        Some(name) if args.batch.is_some() => Err(usage(format!("--batch: two files are named {name}; import them as two batches"))),
+        _ => Ok(()),
+    }
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
 fn read_file(path: &Path, text: &str, args: &ImportArgs, choice: &Choice, registry: &Registry) -> Vec<Job> {
     let file = path.display().to_string();
-    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let name = name_of(path);
     let ids = args.batch.as_ref().map_or_else(|| Ids::of_content(text), |batch| Ids::of_batch(batch, &name));
     let Some(format) = args.format.or_else(|| Format::of(path, text)) else {
         return vec![refused(&file, "its format cannot be told: say --format".to_owned())];

@@ -48,14 +48,26 @@ pub(crate) async fn run(args: PlayArgs) -> anyhow::Result<()> {
             if let Some(seat) = args.seat {
                 let others = (0..game.seats.len() as u32).filter(|other| *other != seat);
                 for other in others {
-                    screen.say(format!("Seat {other} plays with: plybook play --game {} --seat {other}", game.game_id))?;
+                    screen.say(format!(
+                        "Seat {other} plays with: plybook play{} --game {} --seat {other}",
+                        args.link.flag(),
+                        game.game_id
+                    ))?;
                 }
             }
             game.game_id
         }
     };
     let table = Table::sit(client.clone(), &game_id, args.seat).await?;
-    let session = Session { client, screen, table, keyboard: Keyboard::new(), typing: std::io::stdin().is_terminal(), prompted: false };
+    let session = Session {
+        client,
+        screen,
+        table,
+        keyboard: Keyboard::new(),
+        typing: std::io::stdin().is_terminal(),
+        flag: args.link.flag(),
+        prompted: false,
+    };
     session.play().await
 }
 
@@ -66,6 +78,8 @@ struct Session {
     keyboard: Keyboard,
     /// Whether a person types; otherwise lines are taken only when they are due.
     typing: bool,
+    /// What another command needs to find the same servers.
+    flag: String,
     /// Whether the prompt stands in the last line.
     prompted: bool,
 }
@@ -77,7 +91,7 @@ impl Session {
         while !self.table.closed() {
             let due = self.table.may_act() || self.table.finished();
             if due && self.keyboard.ended() {
-                self.screen.say(format!("The input ended; go on with: plybook play --game {}", self.table.game_id()))?;
+                self.screen.say(format!("The input ended; go on with: {}", self.again("play", " --game")))?;
                 return Ok(());
             }
             if due && !std::mem::replace(&mut self.prompted, true) {
@@ -108,7 +122,7 @@ impl Session {
                 }
             }
         }
-        self.screen.say(format!("The game is closed. Its book: plybook export {}", self.table.game_id()))?;
+        self.screen.say(format!("The game is closed. Its book: {}", self.again("export", "")))?;
         Ok(())
     }
 
@@ -117,7 +131,7 @@ impl Session {
         let done = match Command::read(line) {
             Command::Nothing => return Ok(true),
             Command::Quit => {
-                self.screen.say(format!("The game stays as it is; go on with: plybook play --game {}", self.table.game_id()))?;
+                self.screen.say(format!("The game stays as it is; go on with: {}", self.again("play", " --game")))?;
                 return Ok(false);
             }
             Command::Help => {
@@ -144,6 +158,11 @@ impl Session {
             Err(error) => return Err(error.into()),
         }
         Ok(true)
+    }
+
+    /// A command to go on with.
+    fn again(&self, command: &str, option: &str) -> String {
+        format!("plybook {command}{}{option} {}", self.flag, self.table.game_id())
     }
 
     async fn legal(&self) -> anyhow::Result<()> {

@@ -39,7 +39,7 @@ pub(crate) async fn run(args: WatchArgs) -> anyhow::Result<()> {
         let game = client.game(&args.game, Some(event.seq)).await?;
         screen.frame(&view.picture(&game, Some(&event)))?;
     }
-    screen.say(format!("The game is closed. Its book: plybook export {}", args.game))?;
+    screen.say(format!("The game is closed. Its book: plybook export{} {}", args.link.flag(), args.game))?;
     Ok(())
 }
 

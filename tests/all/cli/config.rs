@@ -21,6 +21,7 @@ fn bad_flags_are_told() {
     nonsense(&["import", "/nonexistent/game.ply"], "/nonexistent/game.ply");
     nonsense(&["import", "--ruleset", "chess", "x"], "there is no ruleset \"chess\"");
     nonsense(&["import", "--param", "rows", "x"], "NAME=VALUE");
+    nonsense(&["import", "--batch", "b", "a/games.c4", "b/games.c4"], "two files are named games.c4");
     nonsense(&["conquer"], "conquer");
 }
 

@@ -46,7 +46,7 @@ fn a_whole_game_of_snakes_and_ladders() {
     // Each throw moves on by one at least; the one snake can be met again and again, but not for ever.
     let house = House::open();
     let ran = house.play(&args, &vec!["roll"; 2_000].join(" ")).ok();
-    assert!(ran.out.contains("X played roll: ") && ran.out.contains("X: square ") && ran.out.contains(" wins: "), "{ran:?}");
+    assert!(ran.out.contains("X threw ") && ran.out.contains("X: square ") && ran.out.contains(" wins: "), "{ran:?}");
     ran.says("O: off the board").says("The game is closed.");
 }
 
@@ -60,7 +60,7 @@ fn refusals_are_told_in_words_and_the_game_goes_on() {
         .says("\na3 b3 c3 a2 c2 a1 b1 c1\n")
         .says("pop out")
         .says("O played a1.\nX to move.\n")
-        .says("The game stays as it is; go on with: plybook play --game ");
+        .says(&format!("The game stays as it is; go on with: plybook play --server {} --game ", house.node.url()));
     let four = ["--ruleset", "connect_four", "--param", "rows=2", "--param", "k=7"];
     house.play(&four, "1 1 1 8 quit").ok().says("[ILLEGAL_MOVE, COLUMN_FULL]").says("[INVALID_ACTION]");
     house.play(&["--ruleset", "othello"], "a1 quit").ok().says("[ILLEGAL_MOVE, NO_CAPTURE]");
@@ -89,7 +89,7 @@ fn a_finished_game_is_reopened_and_closed() {
 #[test]
 fn the_input_may_end_and_go_on_later() {
     let house = House::open();
-    let ran = house.run("play", &[], "a1\nb1").ok().says("The input ended; go on with: plybook play --game ");
+    let ran = house.run("play", &[], "a1\nb1").ok().says("The input ended; go on with: plybook play --server http://");
     let game = ran.game();
     house.run("play", &["--game", &game], "a2\nb2\na3\n").ok().says("X wins: line.\n");
     house.run("play", &["--game", &game], "").ok().says("X wins: line.\n").says("The game is closed.");
@@ -112,7 +112,7 @@ fn two_terminals_play_one_game() {
     let mut rest = String::new();
     out.read_to_string(&mut rest).unwrap();
     assert!(first.wait().unwrap().success());
-    assert!(rest.contains(&format!("Seat 1 plays with: plybook play --game {game} --seat 1")), "{rest}");
+    assert!(rest.contains(&format!("Seat 1 plays with: plybook play --server {url} --game {game} --seat 1")), "{rest}");
     let end = "3 [X] .  .\n2 [X] O  .\n1 [X] O  .\n   a  b  c\nX played a3.\nX wins: line.\nThe game is closed.";
     assert!(rest.contains(end), "{rest}");
     assert!(rest.contains("X played a1.\nWaiting for O.\n"), "{rest}");

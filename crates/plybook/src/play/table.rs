@@ -103,8 +103,8 @@ impl Table {
             action: Some(v1::Action { shape: Some(v1::action::Shape::Notation(notation.to_owned())) }),
             ..Default::default()
         };
-        self.client.make_move(request).await?;
-        self.refresh().await
+        let response = self.client.make_move(request).await?;
+        self.did(response.event).await
     }
 
     /// Takes moves back: so many plies, or the last move of the seat played here.
@@ -122,16 +122,16 @@ impl Table {
             target_seq: target.map(|standing| standing.seq),
             ..Default::default()
         };
-        self.client.undo(request).await?;
-        self.refresh().await
+        let response = self.client.undo(request).await?;
+        self.did(response.event).await
     }
 
     /// Closes a finished game.
     pub(crate) async fn close(&mut self) -> Result<(), Error> {
         let game_id = self.game.game_id.clone();
         let request = v1::CloseGameRequest { game_id, expected_seq: Some(self.game.seq), ..Default::default() };
-        self.client.close_game(request).await?;
-        self.refresh().await
+        let response = self.client.close_game(request).await?;
+        self.did(response.event).await
     }
 
     /// What may be played, in the ruleset's notation.
@@ -188,6 +188,13 @@ impl Table {
         if self.may_act() { format!("{who} to move.") } else { format!("Waiting for {who}.") }
     }
 
+    async fn did(&mut self, event: Option<v1::Event>) -> Result<(), Error> {
+        if let Some(event) = event.filter(|event| event.seq == self.heard + 1) {
+            self.take(&event);
+        }
+        self.refresh().await
+    }
+
     async fn catch_up(&mut self) -> Result<(), Error> {
         let mut events = self.client.events(&self.game.game_id, self.heard);
         while self.heard < self.game.seq {
@@ -211,11 +218,9 @@ impl Table {
 
 fn standing(seq: u64, made: &v1::MoveMade, marks: &[String]) -> Standing {
     let mover = words::seat_name(made.seat, marks);
-    let mut text = format!("{mover} played {}", made.notation);
-    if !made.faces.is_empty() {
-        let faces: Vec<String> = made.faces.iter().map(u32::to_string).collect();
-        text.push_str(&format!(": {}", faces.join(", ")));
-    }
+    let faces: Vec<String> = made.faces.iter().map(u32::to_string).collect();
+    let mut text =
+        if faces.is_empty() { format!("{mover} played {}", made.notation) } else { format!("{mover} threw {}", faces.join(", ")) };
     for seat in &made.skipped_seats {
         text.push_str(&format!("; {} cannot move", words::seat_name(*seat, marks)));
     }
