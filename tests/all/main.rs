@@ -5,4 +5,5 @@
 mod book;
 mod cli;
 mod rules;
+mod service;
 mod store;

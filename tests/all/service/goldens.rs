@@ -1,0 +1,133 @@
+//! The goldens through the service: the same bytes over either store, at every entry.
+
+use plybook_core::entry::{Body, Entry};
+use plybook_core::header::{SeedFrom, UndoBy};
+use plybook_core::{Digest, Game, Header, ParamValue, Seq};
+use plybook_proto::v1::{self, param_value::Value};
+use plybook_server::replies;
+use plybook_tests::golden::{self, Golden};
+use plybook_tests::injected::{Local, over_postgres, over_sqlite};
+use plybook_tests::postgres;
+use plybook_tests::wire::{Wire, fresh, notated};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn goldens_come_out_the_same_over_sqlite() {
+    let local = over_sqlite().await.registry(golden::registry()).start().await;
+    run_all(&local).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn goldens_come_out_the_same_over_postgres() {
+    let database = postgres::database().await;
+    let local = over_postgres(&database).await.registry(golden::registry()).start().await;
+    run_all(&local).await;
+    let cold = over_postgres(&database).await.registry(golden::registry()).start().await;
+    for golden in golden::all() {
+        every_entry_reads_as_the_fold(&cold.wire().await, &golden).await;
+    }
+}
+
+async fn run_all(local: &Local) {
+    let goldens = golden::all();
+    let registry = golden::registry();
+    for card in registry.cards() {
+        assert!(goldens.iter().any(|golden| golden.book.header().ruleset == card.id()), "{} has a golden", card.id());
+    }
+    for golden in &goldens {
+        run(local, golden).await;
+        every_entry_reads_as_the_fold(&local.wire().await, golden).await;
+    }
+}
+
+/// Plays a golden with its own time, ids and seed.
+async fn run(local: &Local, golden: &Golden) {
+    let (wire, header, name) = (local.wire().await, golden.book.header(), &golden.name);
+    local.clock.set(header.created);
+    local.ids.next_game(header.game);
+    if header.seed_from == SeedFrom::Service {
+        local.ids.next_seed(golden.seed.clone());
+    }
+    let created = wire.games().create_game(creation(header, golden)).await.unwrap().into_inner().game.unwrap();
+    let mut digests = vec![(created.seq, created.position.unwrap().position_digest)];
+    for entry in golden.entries() {
+        local.clock.set(entry.time);
+        let position = send(&wire, &header.game.to_string(), &entry).await;
+        digests.push((position.seq, position.position_digest));
+    }
+    let want: Vec<(u64, Vec<u8>)> = golden.positions.iter().map(|(seq, digest)| (u64::from(seq.0), digest.0.to_vec())).collect();
+    assert_eq!(digests, want, "positions of {name}");
+    assert_eq!(wire.book(&header.game.to_string()).await, golden.book.print(), "the file of {name}");
+}
+
+/// The request that leads to an entry; answers the position after it.
+async fn send(wire: &Wire, game_id: &str, entry: &Entry) -> v1::Position {
+    let (game_id, expected_seq) = (game_id.to_owned(), Some(u64::from(entry.seq.0) - 1));
+    let (request_id, seat, with_position) = (fresh(), entry.actor.seat.map(replies::seat), true);
+    match &entry.body {
+        Body::Move(made) => {
+            let action = Some(notated(&made.notation));
+            let request = v1::MakeMoveRequest { request_id, game_id, expected_seq, seat, action, with_position };
+            wire.games().make_move(request).await.unwrap().into_inner().position.unwrap()
+        }
+        Body::Undo(undo) => {
+            let target_seq = Some(u64::from(undo.target.0));
+            let request = v1::UndoRequest { request_id, game_id, expected_seq, seat, target_seq, with_position };
+            wire.games().undo(request).await.unwrap().into_inner().position.unwrap()
+        }
+        Body::Close => {
+            let request = v1::CloseGameRequest { request_id, game_id: game_id.clone(), expected_seq };
+            wire.games().close_game(request).await.unwrap();
+            wire.get(&game_id).await.position.unwrap()
+        }
+    }
+}
+
+fn creation(header: &Header, golden: &Golden) -> v1::CreateGameRequest {
+    let by = match header.undo.by {
+        UndoBy::None => v1::UndoBy::None,
+        UndoBy::OwnLastMove => v1::UndoBy::OwnLastMove,
+        UndoBy::Free => v1::UndoBy::Free,
+    };
+    let params = header.params.values().iter().map(|(name, given)| (name.clone(), v1::ParamValue { value: Some(value(given)) }));
+    v1::CreateGameRequest {
+        request_id: fresh(),
+        ruleset: Some(v1::RulesetSpec { id: header.ruleset.name.clone(), version: header.ruleset.version, params: params.collect() }),
+        seats: header.seats.iter().map(|seat| v1::Seat { player_id: seat.player.clone(), mark: seat.mark.clone() }).collect(),
+        undo_policy: Some(v1::UndoPolicy { by: by.into(), over_throw: header.undo.over_throw, after_end: header.undo.after_end }),
+        seed: if header.seed_from == SeedFrom::Caller { golden.seed.reveal().to_vec() } else { Vec::new() },
+    }
+}
+
+fn value(value: &ParamValue) -> Value {
+    match value {
+        ParamValue::Int(n) => Value::IntValue(*n),
+        ParamValue::Bool(flag) => Value::BoolValue(*flag),
+        ParamValue::Text(word) => Value::StringValue(word.clone()),
+        ParamValue::IntList(list) => Value::IntList(v1::IntList { values: list.clone() }),
+    }
+}
+
+/// GetGame at every entry is what a pure fold of the file comes to.
+async fn every_entry_reads_as_the_fold(wire: &Wire, golden: &Golden) {
+    let header = golden.book.header();
+    let rules = golden::registry().rules_of(header).unwrap();
+    let mut game = Game::new(header.clone(), rules);
+    let id = header.game.to_string();
+    let last = golden.book.links().len();
+    for (index, link) in golden.book.links().iter().enumerate() {
+        if index > 0 {
+            game.apply_line(&link.text, link.digest).unwrap();
+        }
+        let seed = (index + 1 == last).then_some(&golden.seed);
+        let read = wire.try_get(&id, Some(index as u64 + 1)).await.unwrap();
+        assert_eq!(read, replies::game::whole(&game, seed), "entry {} of {}", index + 1, golden.name);
+        assert_eq!(read.position.unwrap().position_digest, position_of(golden, game.head().seq).0.to_vec());
+    }
+    let head = wire.get(&id).await;
+    assert_eq!(head, replies::game::whole(&game, Some(&golden.seed)));
+    assert_eq!(head.revealed_seed, golden.seed.reveal());
+}
+
+fn position_of(golden: &Golden, seq: Seq) -> Digest {
+    golden.positions.iter().find(|(at, _)| *at == seq).unwrap().1
+}
