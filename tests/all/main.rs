@@ -4,6 +4,8 @@
 
 mod book;
 mod cli;
+mod house;
+mod readme;
 mod rules;
 mod service;
 mod store;

@@ -1,0 +1,130 @@
+//! README.md and ARCHITECTURE.md speak of what is there.
+//!
+//! Invariant: a reason, a limit, an invariant's test or a file that a page names exists, and the other
+//! way round: every reason and every limit is on a page.
+
+use std::collections::BTreeSet;
+
+use plybook_proto::v1::ErrorReason;
+use plybook_server::limits::Limits;
+use plybook_tests::node::root;
+
+use super::{page, rust_files, words};
+
+#[test]
+fn every_error_reason_has_a_heading() {
+    let readme = page("README.md").text;
+    let headings: BTreeSet<&str> = readme.lines().filter_map(|line| line.strip_prefix("#### ")).collect();
+    let reasons = (1..=1_000).filter_map(|number| ErrorReason::try_from(number).ok());
+    let reasons: BTreeSet<&str> = reasons.map(|reason| reason.as_str_name().trim_start_matches("ERROR_REASON_")).collect();
+    assert!(reasons.len() > 20, "the enum is walked");
+    assert_eq!(headings, reasons, "README.md has one heading of the fourth rank for each reason");
+}
+
+/// `a * b` or a tuple of numbers, as a page prints it.
+fn value(expression: &str) -> String {
+    let product =
+        |part: &str| -> Option<u64> { part.split('*').map(|factor| factor.trim().replace(['_', ' '], "").parse::<u64>().ok()).product() };
+    let parts = expression.trim_matches(['(', ')', ' ']).split(',');
+    parts.map(|part| product(part).map_or_else(|| part.to_owned(), |n| n.to_string())).collect::<Vec<_>>().join(",")
+}
+
+/// The second cell of the row that begins with this name.
+fn row(readme: &str, name: &str) -> String {
+    let begin = format!("| `{name}` | ");
+    let rows: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix(begin.as_str())).collect();
+    assert_eq!(rows.len(), 1, "README.md's tables of limits have one row of {name}");
+    rows[0].split(" |").next().unwrap().to_owned()
+}
+
+#[test]
+fn every_limit_is_in_the_tables() {
+    let readme = page("README.md").text;
+    for source in ["crates/plybook-core/src/limits.rs", "crates/plybook-server/src/limits.rs"] {
+        let text = page(source).text;
+        let consts: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("pub const ")).collect();
+        assert!(consts.len() >= 10, "{source} is read");
+        for line in consts {
+            let (name, rest) = line.split_once(':').unwrap();
+            let expression = rest.split_once('=').unwrap().1.trim().trim_end_matches(';');
+            assert_eq!(value(&row(&readme, name)), value(expression), "{name}");
+        }
+    }
+    let limits = Limits::default();
+    for (name, is) in [
+        ("request_bytes", limits.request_bytes as u64),
+        ("calls_per_connection", limits.calls_per_connection.into()),
+        ("streams", limits.streams as u64),
+        ("games_cache_bytes", limits.games_cache_bytes),
+        ("history_cache_bytes", limits.history_cache_bytes),
+        ("games_cache_idle", limits.games_cache_idle.as_secs()),
+        ("call_timeout", limits.call_timeout.as_secs()),
+        ("drain_timeout", limits.drain_timeout.as_secs()),
+        ("poll_floor", limits.poll_floor.as_secs()),
+    ] {
+        assert_eq!(value(row(&readme, name).trim_end_matches(" s")), is.to_string(), "{name}");
+    }
+    let fields = page("crates/plybook-server/src/limits.rs").text;
+    for field in fields.lines().filter_map(|line| line.strip_prefix("    pub ")?.split(':').next()) {
+        row(&readme, field);
+    }
+}
+
+/// What stands between backticks outside code blocks.
+fn quoted(text: &str) -> Vec<&str> {
+    let prose = text.split("```").step_by(2);
+    prose.flat_map(|prose| prose.split('`').skip(1).step_by(2)).collect()
+}
+
+#[test]
+fn every_invariant_names_a_test_that_is_there() {
+    let architecture = page("ARCHITECTURE.md").text;
+    let section = architecture.split("\n## ").find(|section| section.starts_with("The ten invariants")).unwrap();
+    let items: Vec<&str> = section.split("\n\n").filter(|item| item.starts_with(|c: char| c.is_ascii_digit())).collect();
+    assert_eq!(items.len(), 10, "one paragraph each");
+    let sources: Vec<_> = rust_files("tests").into_iter().chain(rust_files("crates")).collect();
+    let functions = |text| words(text).zip(words(text).skip(1)).filter(|(word, _)| *word == "fn").map(|(_, name)| name);
+    let there: BTreeSet<&str> = sources.iter().flat_map(|page| functions(page.text.as_str())).collect();
+    for item in items {
+        let named: Vec<&str> = quoted(item).into_iter().filter(|name| words(name).eq([*name]) && name.contains('_')).collect();
+        assert!(!named.is_empty(), "no test holds it: {item}");
+        for name in named {
+            assert!(there.contains(name), "there is no {name}: {item}");
+        }
+    }
+}
+
+#[test]
+fn files_that_pages_name_are_there() {
+    for name in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "deploy/README.md"] {
+        let text = page(name).text;
+        let is_path = |quoted: &&str| quoted.contains('/') && quoted.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
+        for path in quoted(&text).into_iter().filter(is_path) {
+            let path = path.trim_start_matches("./");
+            assert!(path.starts_with("target/") || root().join(path).exists(), "{name} names {path}");
+        }
+    }
+}
+
+#[test]
+fn the_root_is_tidy() {
+    let allowed = [
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "Cargo.lock",
+        "Cargo.toml",
+        "LICENSE",
+        "README.md",
+        "crates",
+        "deploy",
+        "migrations",
+        "proto",
+        "target",
+        "tests",
+    ];
+    for entry in std::fs::read_dir(root()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let data = name.starts_with("plybook.db");
+        assert!(name.starts_with('.') || data || allowed.contains(&name.as_str()), "{name} does not belong into the root");
+    }
+}

