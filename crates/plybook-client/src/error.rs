@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use plybook_proto::ERROR_DOMAIN;
 use plybook_proto::v1::ErrorReason;
-use tonic::{Code, Status};
+pub use tonic::Code;
+use tonic::Status;
 use tonic_types::StatusExt;
 
 /// Why there is no answer.

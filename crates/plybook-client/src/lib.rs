@@ -36,6 +36,6 @@ mod patience;
 mod routes;
 
 pub use client::Client;
-pub use error::{Error, Refused, Unavailable};
+pub use error::{Code, Error, Refused, Unavailable};
 pub use events::Events;
 pub use options::{BadAddress, Options};

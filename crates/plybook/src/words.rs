@@ -77,7 +77,7 @@ mod tests {
 
     use std::collections::BTreeMap;
 
-    use tonic::Code;
+    use plybook_client::Code;
 
     use super::*;
 

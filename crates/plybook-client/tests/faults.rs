@@ -1,0 +1,222 @@
+//! The client against servers that fail on purpose.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::collections::{HashMap, VecDeque};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::{Stream, StreamExt, stream};
+use plybook_client::{Client, Error, Options};
+use plybook_proto::v1;
+use plybook_proto::v1::game_service_server::{GameService, GameServiceServer};
+use plybook_proto::v1::stream_events_response::Frame;
+use tokio_stream::wrappers::TcpListenerStream;
+use tonic::{Code, Request, Response, Status};
+use tonic_types::{ErrorDetails, StatusExt};
+
+type Frames = Pin<Box<dyn Stream<Item = Result<v1::StreamEventsResponse, Status>> + Send>>;
+
+/// What a server does with the next call.
+enum Act {
+    Answer,
+    Refuse(Status),
+    Hang,
+    /// Sends these entries, then ends like this; without an end it falls silent.
+    Stream(Vec<u64>, Option<Result<(), Status>>),
+}
+
+#[derive(Default)]
+struct Script {
+    acts: Mutex<VecDeque<Act>>,
+    /// Request ids of moves, and cursors of streams, as they came.
+    heard: Mutex<Vec<String>>,
+}
+
+#[derive(Clone, Default)]
+struct Fake(Arc<Script>);
+
+impl Fake {
+    fn doing(acts: impl IntoIterator<Item = Act>) -> Fake {
+        let fake = Fake::default();
+        fake.0.acts.lock().unwrap().extend(acts);
+        fake
+    }
+
+    async fn listen(&self) -> String {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address: SocketAddr = listener.local_addr().unwrap();
+        let server = tonic::transport::Server::builder().add_service(GameServiceServer::new(self.clone()));
+        tokio::spawn(server.serve_with_incoming(TcpListenerStream::new(listener)));
+        format!("http://{address}")
+    }
+
+    fn heard(&self) -> Vec<String> {
+        self.0.heard.lock().unwrap().clone()
+    }
+
+    fn next(&self, heard: String) -> Act {
+        self.0.heard.lock().unwrap().push(heard);
+        self.0.acts.lock().unwrap().pop_front().unwrap_or(Act::Answer)
+    }
+}
+
+fn event(seq: u64) -> v1::Event {
+    v1::Event { seq, ..Default::default() }
+}
+
+fn unavailable(reason: &str, retry: Option<Duration>) -> Status {
+    let mut details = ErrorDetails::with_error_info(reason, "plybook", HashMap::new());
+    details.set_retry_info(retry);
+    Status::with_error_details(Code::Unavailable, "not now", details)
+}
+
+#[tonic::async_trait]
+impl GameService for Fake {
+    type StreamEventsStream = Frames;
+
+    async fn make_move(&self, request: Request<v1::MakeMoveRequest>) -> Result<Response<v1::MakeMoveResponse>, Status> {
+        match self.next(request.into_inner().request_id) {
+            Act::Refuse(status) => Err(status),
+            Act::Hang => std::future::pending().await,
+            _ => Ok(Response::new(v1::MakeMoveResponse { event: Some(event(2)), position: None })),
+        }
+    }
+
+    async fn stream_events(&self, request: Request<v1::StreamEventsRequest>) -> Result<Response<Frames>, Status> {
+        match self.next(request.into_inner().after_seq.to_string()) {
+            Act::Refuse(status) => Err(status),
+            Act::Stream(seqs, end) => {
+                let frame = |seq| Ok(v1::StreamEventsResponse { frame: Some(Frame::Event(event(seq))) });
+                let frames = stream::iter(seqs.into_iter().map(frame));
+                Ok(Response::new(match end {
+                    None => frames.chain(stream::pending()).boxed(),
+                    Some(Ok(())) => frames.boxed(),
+                    Some(Err(status)) => frames.chain(stream::iter([Err(status)])).boxed(),
+                }))
+            }
+            _ => Ok(Response::new(stream::pending().boxed())),
+        }
+    }
+
+    async fn create_game(&self, _: Request<v1::CreateGameRequest>) -> Result<Response<v1::CreateGameResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn undo(&self, _: Request<v1::UndoRequest>) -> Result<Response<v1::UndoResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn close_game(&self, _: Request<v1::CloseGameRequest>) -> Result<Response<v1::CloseGameResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn get_game(&self, _: Request<v1::GetGameRequest>) -> Result<Response<v1::GetGameResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn list_games(&self, _: Request<v1::ListGamesRequest>) -> Result<Response<v1::ListGamesResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn list_rulesets(&self, _: Request<v1::ListRulesetsRequest>) -> Result<Response<v1::ListRulesetsResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn list_legal_actions(&self, _: Request<v1::ListLegalActionsRequest>) -> Result<Response<v1::ListLegalActionsResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+}
+
+fn quick() -> Options {
+    Options {
+        timeout: Duration::from_millis(300),
+        silence: Duration::from_millis(400),
+        patience: Duration::from_secs(5),
+        ..Options::default()
+    }
+}
+
+/// An address where nobody listens.
+fn nobody() -> String {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    format!("http://{}", free.local_addr().unwrap())
+}
+
+#[tokio::test]
+async fn one_request_id_through_all_attempts() {
+    let draining = unavailable("SERVER_DRAINING", Some(Duration::from_millis(10)));
+    let fake = Fake::doing([Act::Refuse(draining), Act::Hang, Act::Refuse(Status::unknown("a proxy fell over")), Act::Answer]);
+    let client = Client::with(&fake.listen().await, quick()).unwrap();
+    let response = client.make_move(v1::MakeMoveRequest::default()).await.unwrap();
+    assert_eq!(response.event, Some(event(2)));
+    let heard = fake.heard();
+    assert_eq!(heard.len(), 4);
+    assert!(heard.iter().all(|id| *id == heard[0] && id.len() == 36), "{heard:?}");
+
+    client.make_move(v1::MakeMoveRequest { request_id: "given".into(), ..Default::default() }).await.unwrap();
+    assert_eq!(fake.heard()[4], "given");
+}
+
+#[tokio::test]
+async fn a_refusal_is_not_tried_again() {
+    let details = ErrorDetails::with_error_info("STALE_SEQ", "plybook", HashMap::from([("head_seq".to_owned(), "9".to_owned())]));
+    let fake = Fake::doing([Act::Refuse(Status::with_error_details(Code::Aborted, "the head is 9", details))]);
+    let client = Client::with(&fake.listen().await, quick()).unwrap();
+    let error = client.make_move(v1::MakeMoveRequest::default()).await.unwrap_err();
+    let refused = error.refused().unwrap();
+    assert!(refused.is(v1::ErrorReason::StaleSeq) && refused.number("head_seq") == Some(9), "{refused:?}");
+    assert_eq!(fake.heard().len(), 1);
+}
+
+#[tokio::test]
+async fn the_next_server_is_asked_at_once_and_kept() {
+    let fake = Fake::default();
+    let servers = format!("{},{}", nobody(), fake.listen().await);
+    let began = std::time::Instant::now();
+    let client = Client::with(&servers, Options { first_pause: Duration::from_secs(60), ..quick() }).unwrap();
+    client.make_move(v1::MakeMoveRequest::default()).await.unwrap();
+    client.make_move(v1::MakeMoveRequest::default()).await.unwrap();
+    assert_eq!(fake.heard().len(), 2);
+    assert!(began.elapsed() < Duration::from_secs(30), "no pause before a server that was not asked yet");
+}
+
+#[tokio::test]
+async fn patience_ends() {
+    let client = Client::with(&nobody(), Options { patience: Duration::from_millis(200), ..quick() }).unwrap();
+    let error = client.make_move(v1::MakeMoveRequest::default()).await.unwrap_err();
+    let Error::Unavailable(unavailable) = error else { panic!("{error:?}") };
+    assert!(unavailable.attempts > 1 && !unavailable.last.is_empty(), "{unavailable:?}");
+    assert_eq!(client.events("game", 0).next().await.map(|event| event.is_err()), Some(true));
+}
+
+#[tokio::test]
+async fn a_stream_goes_on_where_it_broke_without_gap_or_repeat() {
+    let script = [
+        Act::Stream(vec![1, 2], Some(Err(unavailable("SERVER_DRAINING", None)))),
+        Act::Refuse(unavailable("STORE_UNAVAILABLE", None)),
+        // A server that repeats, and one that skips.
+        Act::Stream(vec![1, 2, 3], Some(Err(Status::unknown("broken")))),
+        Act::Stream(vec![5], None),
+        // One that falls silent.
+        Act::Stream(vec![4], None),
+        Act::Stream(vec![5, 6], Some(Ok(()))),
+    ];
+    let fake = Fake::doing(script);
+    let client = Client::with(&fake.listen().await, quick()).unwrap();
+    let events: Vec<_> = client.events("game", 0).into_stream().map(|event| event.unwrap().seq).collect().await;
+    assert_eq!(events, [1, 2, 3, 4, 5, 6]);
+    assert_eq!(fake.heard(), ["0", "2", "2", "3", "3", "4"]);
+}
+
+#[tokio::test]
+async fn a_refused_stream_ends() {
+    let fake = Fake::doing([Act::Refuse(Status::not_found("no such game"))]);
+    let client = Client::with(&fake.listen().await, quick()).unwrap();
+    let mut events = client.events("game", 7);
+    assert!(matches!(events.next().await, Some(Err(Error::Refused(_)))));
+    assert!(events.next().await.is_none());
+    assert_eq!((events.last_seq(), fake.heard()), (7, vec!["7".to_owned()]));
+}
