@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::str::FromStr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -134,8 +134,8 @@ async fn connect(url: &str) -> Result<PgConnection, sqlx::Error> {
 
 struct Cluster {
     port: u16,
-    /// Never written to: the watching shell waits for its end.
-    _leash: ChildStdin,
+    /// A shell that waits for the end of its standard input, which this process holds.
+    watcher: Child,
 }
 
 impl Cluster {
@@ -165,24 +165,27 @@ async fn make_template(cluster: &Cluster) {
     admin.close().await.unwrap();
 }
 
-/// Makes a cluster and starts it; another process may take the port in between, so it tries again.
+/// Another process may take the port before the server does, so there are several attempts.
 fn start() -> Cluster {
     let binaries = binaries();
     let user = unprivileged();
+    let free_port = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    (0..5).find_map(|_| attempt(&binaries, user, free_port())).expect("Postgres found no free port")
+}
+
+fn attempt(binaries: &Path, user: Option<(u32, u32)>, port: u16) -> Option<Cluster> {
     let folder = tempfile::Builder::new().prefix("plybook-test-pg-").tempdir().unwrap().keep();
     if let Some((uid, gid)) = user {
         chown(&folder, Some(uid), Some(gid)).unwrap();
     }
-    init(&binaries, &folder, user);
-    for _ in 0..5 {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let leash = watch(&binaries, &folder, user, port);
-        let cluster = Cluster { port, _leash: leash };
-        if answers(&cluster, &folder) {
-            return cluster;
-        }
+    init(binaries, &folder, user);
+    let mut cluster = Cluster { port, watcher: watch(binaries, &folder, user, port) };
+    if answers(&cluster, &folder) {
+        return Some(cluster);
     }
-    panic!("Postgres found no free port: {}", log(&folder));
+    // Waiting closes the pipe first, so the shell tidies up.
+    cluster.watcher.wait().unwrap();
+    None
 }
 
 fn init(binaries: &Path, folder: &Path, user: Option<(u32, u32)>) {
@@ -196,7 +199,7 @@ fn init(binaries: &Path, folder: &Path, user: Option<(u32, u32)>) {
     }
 }
 
-fn watch(binaries: &Path, folder: &Path, user: Option<(u32, u32)>, port: u16) -> ChildStdin {
+fn watch(binaries: &Path, folder: &Path, user: Option<(u32, u32)>, port: u16) -> Child {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", WATCH, "plybook-test-postgres"]).arg(binaries.join("postgres")).arg(folder);
     for setting in SETTINGS {
@@ -204,15 +207,14 @@ fn watch(binaries: &Path, folder: &Path, user: Option<(u32, u32)>, port: u16) ->
     }
     shell.args(["-p", &port.to_string()]);
     // In a process group of its own, so that Ctrl-C leaves it time to tidy up.
-    let mut child = as_user(&mut shell, user)
+    as_user(&mut shell, user)
         .process_group(0)
         .current_dir(folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
-        .unwrap();
-    child.stdin.take().unwrap()
+        .unwrap()
 }
 
 /// Waits for a real answer, from this very server; false where its port was taken.
@@ -220,16 +222,17 @@ fn answers(cluster: &Cluster, folder: &Path) -> bool {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let began = Instant::now();
     loop {
-        let folder_served = runtime.block_on(async {
+        let question = async {
             let mut connection = connect(&cluster.url("postgres")).await.ok()?;
             sqlx::query_scalar::<_, String>("SHOW data_directory").fetch_one(&mut connection).await.ok()
-        });
+        };
+        // Whatever else has the port need not speak Postgres.
+        let folder_served = runtime.block_on(async { tokio::time::timeout(Duration::from_secs(2), question).await.ok()? });
         if folder_served.is_some_and(|served| Path::new(&served) == folder.join("data")) {
             return true;
         }
         let log = log(folder);
         if log.contains("could not create any TCP/IP sockets") {
-            fs::remove_file(folder.join("log")).unwrap();
             return false;
         }
         assert!(began.elapsed() < START_WITHIN, "Postgres did not start: {log}");

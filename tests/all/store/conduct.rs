@@ -58,6 +58,7 @@ async fn a_book_is_read_in_pages(store: AnyStore) {
             break;
         }
         seen.extend(page.iter().map(|entry| entry.seq));
+        assert!(seen.len() <= 7, "pages overlap: {seen:?}");
     }
     assert_eq!(seen, (1..=7).map(Seq).collect::<Vec<_>>());
     assert_eq!(store.entries(key, Seq(u32::MAX), 3).await.unwrap(), []);

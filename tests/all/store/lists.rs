@@ -101,6 +101,7 @@ async fn pages_come_newest_first_and_meet(store: AnyStore) {
                 break;
             }
             seen.extend(page.iter().map(|summary| summary.game));
+            assert!(seen.len() <= expected.len(), "pages overlap: {seen:?}");
         }
         assert_eq!(&seen, expected, "{filter:?}");
     }
