@@ -112,7 +112,14 @@ impl Session {
                 },
                 line = self.keyboard.line(), if (due || self.typing) && !self.keyboard.ended() => {
                     self.prompted = false;
-                    let Some(line) = line? else { continue };
+                    let Some(line) = line? else {
+                        // Whoever types the end of the input at a terminal means to leave.
+                        if self.typing {
+                            self.screen.say("")?;
+                            return self.leave();
+                        }
+                        continue;
+                    };
                     if due && !self.typing {
                         self.screen.say(&line)?;
                     }
@@ -130,10 +137,7 @@ impl Session {
     async fn obey(&mut self, line: &str) -> anyhow::Result<bool> {
         let done = match Command::read(line) {
             Command::Nothing => return Ok(true),
-            Command::Quit => {
-                self.screen.say(format!("The game stays as it is; go on with: {}", self.again("play", " --game")))?;
-                return Ok(false);
-            }
+            Command::Quit => return self.leave().map(|()| false),
             Command::Help => {
                 self.screen.say(command::HELP)?;
                 return Ok(true);
@@ -158,6 +162,10 @@ impl Session {
             Err(error) => return Err(error.into()),
         }
         Ok(true)
+    }
+
+    fn leave(&self) -> anyhow::Result<()> {
+        Ok(self.screen.say(format!("The game stays as it is; go on with: {}", self.again("play", " --game")))?)
     }
 
     /// A command to go on with.

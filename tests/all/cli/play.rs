@@ -72,9 +72,9 @@ fn refusals_are_told_in_words_and_the_game_goes_on() {
 fn moves_are_taken_back() {
     let house = House::open();
     let ran = house.run("play", &[], "a1\nb1\nundo\n# two at once\nb2\nundo 2\nboard\nquit\n").ok();
-    ran.says("X> undo\n3  .  .  .\n2  .  .  .\n1 [X] .  .\n   a  b  c\nX played a1.\nO to move.\n")
+    ran.says("X> undo\n3  .  .  .\n2  .  .  .\n1 [X] .  .\n   a  b  c\nO took the last move back.\nO to move.\n")
         .says("O> b2\n")
-        .says("X> undo 2\n3  .  .  .\n2  .  .  .\n1  .  .  .\n   a  b  c\nX to move.\nX> board\n3  .");
+        .says("X> undo 2\n3  .  .  .\n2  .  .  .\n1  .  .  .\n   a  b  c\nO took 2 moves back.\nX to move.\nX> board\n3  .");
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub(crate) struct Table {
     client: Client,
     game: v1::Game,
     standing: Vec<Standing>,
+    /// What the last entry did, in words.
+    news: String,
     heard: u64,
     seat: Option<u32>,
     marks: Vec<String>,
@@ -43,7 +45,7 @@ impl Table {
         let request = v1::ListLegalActionsRequest { game_id: game_id.to_owned(), page_size: 50, page_token: String::new() };
         let legal = client.list_legal_actions(request).await?;
         let notation = Notation::of(&game, &legal.actions);
-        let mut table = Table { client, game, standing: Vec::new(), heard: 0, seat, marks, notation };
+        let mut table = Table { client, game, standing: Vec::new(), news: String::new(), heard: 0, seat, marks, notation };
         table.catch_up().await?;
         Ok(table)
     }
@@ -161,8 +163,8 @@ impl Table {
         if let Some(position) = &self.game.position {
             lines.push(drawing::draw(position, Look { marks: &self.marks, notation: self.notation, bright: &bright }));
         }
-        if let Some(last) = last {
-            lines.push(last.text.clone());
+        if !self.news.is_empty() {
+            lines.push(self.news.clone());
         }
         lines.push(self.turn());
         lines.join("\n")
@@ -208,8 +210,17 @@ impl Table {
 
     fn take(&mut self, event: &v1::Event) {
         match &event.body {
-            Some(Body::MoveMade(made)) => self.standing.push(standing(event.seq, made, &self.marks)),
-            Some(Body::MoveUndone(undone)) => self.standing.retain(|standing| standing.seq < undone.undone_seq),
+            Some(Body::MoveMade(made)) => {
+                let standing = standing(event.seq, made, &self.marks);
+                self.news = standing.text.clone();
+                self.standing.push(standing);
+            }
+            Some(Body::MoveUndone(undone)) => {
+                let kept = self.standing.partition_point(|standing| standing.seq < undone.undone_seq);
+                let taken = self.standing.split_off(kept).len();
+                let who = undone.seat.map_or_else(|| "The caller".to_owned(), |seat| words::seat_name(seat, &self.marks));
+                self.news = if taken == 1 { format!("{who} took the last move back.") } else { format!("{who} took {taken} moves back.") };
+            }
             _ => {}
         }
         self.heard = event.seq;
