@@ -43,6 +43,13 @@ pub async fn connect(address: &str) -> Wire {
     Wire { channel: endpoint.connect().await.unwrap() }
 }
 
+/// Connects to `127.0.0.1:port`, with so little room for answers that a reader who stalls is felt.
+pub async fn narrow(address: &str) -> Wire {
+    let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
+    let endpoint = endpoint.initial_stream_window_size(64 * 1024).initial_connection_window_size(64 * 1024);
+    Wire { channel: endpoint.connect().await.unwrap() }
+}
+
 impl Node {
     /// A connection to this process.
     pub async fn wire(&self) -> Wire {
@@ -414,7 +421,7 @@ impl Following {
 
     /// Opens it.
     pub async fn open(self) -> Watching {
-        Watching(self.sent().await.unwrap())
+        Watching::over(self.sent().await.unwrap())
     }
 
     /// The server must refuse.
@@ -432,6 +439,11 @@ impl Following {
 pub struct Watching(tonic::Streaming<v1::StreamEventsResponse>);
 
 impl Watching {
+    /// Reads these frames.
+    pub fn over(frames: tonic::Streaming<v1::StreamEventsResponse>) -> Watching {
+        Watching(frames)
+    }
+
     /// The next frame; nothing after the last.
     pub async fn frame(&mut self) -> Result<Option<Frame>, Status> {
         Ok(self.0.message().await?.map(|frame| frame.frame.unwrap()))

@@ -184,10 +184,16 @@ pub fn echo(text: &str) -> String {
     cut(text, limits::ECHO_BYTES_MAX)
 }
 
+/// One line of text that is no longer: whatever a caller sent, logs and terminals show it as text.
 fn cut(text: &str, most: usize) -> String {
-    if text.len() <= most {
-        return text.to_owned();
+    let mut line = String::new();
+    for c in text.chars() {
+        let c = if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+        if line.len() + c.len_utf8() > most {
+            line.push('…');
+            break;
+        }
+        line.push(c);
     }
-    let at = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    format!("{}…", &text[..at])
+    line
 }

@@ -1,0 +1,117 @@
+//! Many watchers, and moves that come through another node.
+
+use std::time::Duration;
+
+use plybook_tests::injected::{Call, Local, over_postgres, over_sqlite};
+use plybook_tests::postgres::{self, TestDatabase};
+use plybook_tests::wire::{PlayedGame, Watching};
+use tokio::time::{Instant, timeout};
+
+const SOON: Duration = Duration::from_secs(10);
+const WATCHERS: usize = 200;
+const MOVES: [&str; 20] =
+    ["a1", "b1", "c1", "d1", "e1", "f1", "g1", "h1", "i1", "j1", "a2", "b2", "c2", "d2", "e2", "f2", "g2", "h2", "i2", "j2"];
+
+/// A node that never looks unasked while a test runs.
+async fn patient(database: &TestDatabase) -> Local {
+    over_postgres(database).await.limits(|limits| limits.poll_floor = Duration::from_secs(300)).start().await
+}
+
+async fn watched(local: &Local, game: &PlayedGame) -> Vec<Watching> {
+    let wire = local.wire().await;
+    let mut all = Vec::new();
+    for _ in 0..WATCHERS {
+        let mut watching = wire.follow(&game.id).open().await;
+        watching.history().await;
+        all.push(watching);
+    }
+    all
+}
+
+/// Plays, and waits after each move until everybody has seen it; answers the reads of the watchers' node.
+async fn reads_of(game: &mut PlayedGame, watchers: &mut [Watching], local: &Local) -> u64 {
+    let before = local.store.count(Call::Entries);
+    for notation in MOVES {
+        let seq = game.play(notation).await.seq;
+        for watching in watchers.iter_mut() {
+            assert_eq!(timeout(SOON, watching.event()).await.expect("everybody is woken").seq, seq);
+        }
+    }
+    local.store.count(Call::Entries) - before
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crowd_on_the_same_node_costs_no_read_an_entry() {
+    let local = over_sqlite().await.limits(|limits| limits.poll_floor = Duration::from_secs(300)).start().await;
+    let mut game = local.wire().await.game().mnk(10, 10, 9).await;
+    let mut crowd = watched(&local, &game).await;
+    let reads = reads_of(&mut game, &mut crowd, &local).await;
+    // One look that finds nothing more, shared by the crowd.
+    assert!(reads <= 3 * MOVES.len() as u64, "{reads} reads for {} entries and {WATCHERS} watchers", MOVES.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crowd_on_another_node_costs_about_a_read_an_entry() {
+    let database = postgres::database().await;
+    let (here, there) = (patient(&database).await, patient(&database).await);
+    let mut game = here.wire().await.game().mnk(10, 10, 9).await;
+    let mut crowd = watched(&there, &game).await;
+    let reads = reads_of(&mut game, &mut crowd, &there).await;
+    assert!(reads <= 3 * MOVES.len() as u64, "{reads} reads for {} entries and {WATCHERS} watchers", MOVES.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_move_here_is_seen_there_at_once() {
+    let database = postgres::database().await;
+    let (here, there) = (patient(&database).await, patient(&database).await);
+    let mut game = here.wire().await.game().mnk(10, 10, 9).await;
+    let mut watching = there.wire().await.follow(&game.id).open().await;
+    watching.history().await;
+    for notation in MOVES {
+        let seq = game.play(notation).await.seq;
+        let began = Instant::now();
+        assert_eq!(timeout(SOON, watching.event()).await.expect("no poll, so a hint").seq, seq);
+        assert!(began.elapsed() < Duration::from_secs(2), "{:?} to the other node", began.elapsed());
+    }
+    // The next player moves on the other node at once, and the first sees it.
+    let mut first = here.wire().await.follow(&game.id).after(game.head).open().await;
+    let mut second = game.through(&there.wire().await);
+    second.play("a3").await;
+    assert_eq!(timeout(SOON, first.event()).await.unwrap().seq, second.head);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_listener_costs_time_up_to_the_floor_and_no_entry() {
+    let database = postgres::database().await;
+    let floor = Duration::from_millis(500);
+    let node = || async { over_postgres(&database).await.limits(|limits| limits.poll_floor = floor).start().await };
+    let (here, there) = (node().await, node().await);
+    here.store.loses_hints();
+    let mut game = here.wire().await.game().mnk(10, 10, 9).await;
+    let mut watching = there.wire().await.follow(&game.id).open().await;
+    watching.history().await;
+    for notation in MOVES.into_iter().take(5) {
+        database.kill_listeners().await;
+        let seq = game.play(notation).await.seq;
+        let began = Instant::now();
+        assert_eq!(timeout(SOON, watching.event()).await.expect("the poll finds it").seq, seq);
+        assert!(began.elapsed() < floor + Duration::from_secs(2), "{:?}", began.elapsed());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_listener_comes_back_by_itself() {
+    let database = postgres::database().await;
+    let (here, there) = (patient(&database).await, patient(&database).await);
+    let mut game = here.wire().await.game().mnk(10, 10, 9).await;
+    let mut watching = there.wire().await.follow(&game.id).open().await;
+    watching.history().await;
+    assert!(database.kill_listeners().await >= 1, "each node listens");
+    timeout(SOON, async {
+        while database.column("SELECT pid::text FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'plybook listener' AND wait_event = 'ClientRead'").await.len() < 2 {}
+    })
+    .await
+    .expect("both listen again");
+    let seq = game.play("a1").await.seq;
+    assert_eq!(timeout(SOON, watching.event()).await.expect("by a hint: there is no poll").seq, seq);
+}
