@@ -269,9 +269,9 @@ impl Started {
         Time::from_unix_ms(self.game.head().time.unix_ms() + 1000)
     }
 
-    fn ask(&mut self, seat: Option<Seat>, ask: Ask) -> Result<Entry, Rejection> {
-        let (request, now) = (self.request(seat, ask), self.now());
-        let entry = self.game.decide(&request, now, &self.dice)?;
+    fn ask(&mut self, request: &Request) -> Result<Entry, Rejection> {
+        let now = self.now();
+        let entry = self.game.decide(request, now, &self.dice)?;
         self.append(&entry);
         Ok(entry)
     }
@@ -354,7 +354,8 @@ impl Table {
     #[track_caller]
     fn must(&mut self, seat: Option<Seat>, ask: Ask) {
         let asked = format!("{ask:?}");
-        if let Err(why) = self.playing().ask(seat, ask) {
+        let request = self.playing().request(seat, ask);
+        if let Err(why) = self.playing().ask(&request) {
             panic!("{asked} is refused: {} ({why})\n{}", code(&why), self.drawn());
         }
     }
@@ -386,11 +387,23 @@ impl Table {
     /// Whatever is asked, for the reason with this code.
     #[track_caller]
     pub fn refuses_ask(mut self, seat: Option<Seat>, ask: Ask, why: &str) -> Table {
-        let asked = format!("{ask:?}");
+        let request = self.playing().request(seat, ask);
+        self.refuses_request(&request, why)
+    }
+
+    /// This seat may not play this, decided on after entry `expected`, for the reason with this code.
+    #[track_caller]
+    pub fn refuses_expecting(mut self, expected: u32, seat: u8, notation: &str, why: &str) -> Table {
+        let request = self.playing().request(Some(Seat(seat)), Ask::MoveText(notation.to_owned()));
+        self.refuses_request(&Request { expected: Seq(expected), ..request }, why)
+    }
+
+    #[track_caller]
+    fn refuses_request(mut self, request: &Request, why: &str) -> Table {
         let (position, head) = (self.position().clone(), self.game().head());
-        match self.playing().ask(seat, ask) {
-            Err(rejection) => assert_eq!(code(&rejection), why, "{asked}: {rejection}"),
-            Ok(entry) => panic!("{asked} is accepted: {entry}\n{}", self.drawn()),
+        match self.playing().ask(request) {
+            Err(rejection) => assert_eq!(code(&rejection), why, "{request:?}: {rejection}"),
+            Ok(entry) => panic!("{request:?} is accepted: {entry}\n{}", self.drawn()),
         }
         assert_eq!((&position, head), (self.position(), self.game().head()), "a refusal changes nothing");
         self
