@@ -13,7 +13,7 @@ use tracing::field::Empty;
 use tracing::{Instrument as _, Span, info_span};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
-/// Puts [`Calls`] around a service.
+/// Puts `Calls` around a service.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CallsLayer;
 
