@@ -1,6 +1,6 @@
 //! `plybook import`: recorded games, played through the API.
 //!
-//! A record is read ([`format`], and one module a format), played through under the rules of this
+//! A record is read ([`mod@format`], and one module a format), played through under the rules of this
 //! build ([`rehearsal`]), and only then sent ([`sending`]); what came of it is told ([`report`]).
 //!
 //! Invariant: running the same import again, after whatever interruption, leaves every game once.
