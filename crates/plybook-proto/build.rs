@@ -10,11 +10,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .collect();
     println!("cargo::rerun-if-changed={}", root.display());
 
-    let descriptors = protox::Compiler::new([&root])?
-        .include_imports(true)
-        .include_source_info(true)
-        .open_files(&files)?
-        .file_descriptor_set();
+    let descriptors =
+        protox::Compiler::new([&root])?.include_imports(true).include_source_info(true).open_files(&files)?.file_descriptor_set();
     let out = PathBuf::from(std::env::var("OUT_DIR")?).join("plybook.binpb");
     std::fs::write(&out, prost::Message::encode_to_vec(&descriptors))?;
 
