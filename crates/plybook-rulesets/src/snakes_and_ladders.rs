@@ -3,7 +3,7 @@
 //! | module | the noun |
 //! | --- | --- |
 //! | [`jumps`] | the one map of snakes and ladders |
-//! | [`course`] | where a throw takes a token, and what becomes of the turn |
+//! | [`mod@course`] | where a throw takes a token, and what becomes of the turn |
 //! | [`finishable`] | whether every reachable square leads to the last one |
 //! | [`rules`] | the race of all seats |
 //!
