@@ -7,18 +7,23 @@
 //! Invariant: everything that a game takes from outside is fixed here. It is created at
 //! [`START`], each entry comes a second later, and ids and seeds are the same in every run.
 
+mod holds;
+mod value;
+
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plybook_core::dice::Face;
 use plybook_core::entry::{Actor, Body, Move};
-use plybook_core::game::{Ask, Request, State};
+use plybook_core::game::{Ask, Request};
 use plybook_core::header::{Place, Principal, SeedFrom, UndoBy, UndoPolicy};
 use plybook_core::{
-    Action, Book, Dice, Digest, Entry, Game, Header, ParamValue, Position, Rejection, Seat, SeatSet, Seed, Seq, Time, Uuid, diagram,
+    Action, Book, Dice, Digest, Entry, Game, Header, ParamValue, Position, Rejection, Seat, Seed, Seq, Time, Uuid, diagram,
 };
 use plybook_rulesets::Registry;
+
+pub use value::Value;
 
 /// When every game of the tests is created: 2026-01-01T00:00:00.000Z.
 pub const START: Time = Time::from_unix_ms(1_767_225_600_000);
@@ -65,45 +70,6 @@ struct Started {
     dice: Dice,
 }
 
-/// A parameter's value as a test writes it.
-pub struct Value(ParamValue);
-
-impl From<i64> for Value {
-    fn from(n: i64) -> Value {
-        Value(ParamValue::Int(n))
-    }
-}
-
-impl From<bool> for Value {
-    fn from(flag: bool) -> Value {
-        Value(ParamValue::Bool(flag))
-    }
-}
-
-impl From<&str> for Value {
-    fn from(word: &str) -> Value {
-        Value(ParamValue::Text(word.to_owned()))
-    }
-}
-
-impl From<&[i64]> for Value {
-    fn from(list: &[i64]) -> Value {
-        Value(ParamValue::IntList(list.to_vec()))
-    }
-}
-
-impl From<ParamValue> for Value {
-    fn from(value: ParamValue) -> Value {
-        Value(value)
-    }
-}
-
-impl From<Value> for ParamValue {
-    fn from(value: Value) -> ParamValue {
-        value.0
-    }
-}
-
 /// What is laid out before the first move.
 impl Table {
     /// A game of `ruleset` with its default parameters.
@@ -117,7 +83,7 @@ impl Table {
     /// The same with a parameter.
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Table {
         self.laying_out();
-        self.given.insert(name.to_owned(), value.into().0);
+        self.given.insert(name.to_owned(), value.into().into());
         self
     }
 
@@ -406,110 +372,6 @@ impl Table {
             Ok(entry) => panic!("{request:?} is accepted: {entry}\n{}", self.drawn()),
         }
         assert_eq!((&position, head), (self.position(), self.game().head()), "a refusal changes nothing");
-        self
-    }
-}
-
-/// What is true at the table.
-impl Table {
-    /// The pieces, rows from the top separated by line ends or `/`; spaces around rows do not count.
-    #[track_caller]
-    pub fn board(self, rows: &str) -> Table {
-        let rows: Vec<&str> = rows.split(['\n', '/']).map(str::trim).filter(|row| !row.is_empty()).collect();
-        assert_eq!(self.drawn(), rows.join("\n"));
-        self
-    }
-
-    /// The square of each seat's token on a track.
-    #[track_caller]
-    pub fn squares(self, squares: &[u32]) -> Table {
-        assert_eq!(self.tokens(), squares);
-        self
-    }
-
-    /// This seat is to move.
-    #[track_caller]
-    pub fn turn(self, seat: u8) -> Table {
-        assert_eq!(self.game().to_move(), Some(Seat(seat)), "to move\n{}", self.drawn());
-        self
-    }
-
-    /// So many moves stand.
-    #[track_caller]
-    pub fn ply(self, ply: u32) -> Table {
-        assert_eq!(self.position().ply(), ply, "standing moves");
-        self
-    }
-
-    /// These actions are legal and no others; the order does not count.
-    #[track_caller]
-    pub fn legal(self, notations: &str) -> Table {
-        let mut want: Vec<&str> = notations.split_whitespace().collect();
-        want.sort_unstable();
-        let mut have: Vec<String> = self.game().play().legal().iter().map(|action| self.game().rules().write_action(*action)).collect();
-        have.sort_unstable();
-        assert_eq!(have, want, "legal actions");
-        self
-    }
-
-    /// The scores are these.
-    #[track_caller]
-    pub fn scores(self, scores: &[i64]) -> Table {
-        assert_eq!(self.game().rules().scores(self.position()), scores);
-        self
-    }
-
-    /// Nobody has won, and somebody is to move.
-    #[track_caller]
-    pub fn goes_on(self) -> Table {
-        assert_eq!(self.game().outcome(), None, "\n{}", self.drawn());
-        self
-    }
-
-    /// This seat alone has won.
-    #[track_caller]
-    pub fn wins(self, seat: u8) -> Table {
-        self.win_together(&[seat])
-    }
-
-    /// These seats have won together.
-    #[track_caller]
-    pub fn win_together(self, seats: &[u8]) -> Table {
-        let winners = self.game().outcome().map(|outcome| outcome.winning_seats());
-        assert_eq!(winners, Some(seats.iter().copied().map(Seat).collect::<SeatSet>()), "winners\n{}", self.drawn());
-        self
-    }
-
-    /// Nobody has won, for this reason.
-    #[track_caller]
-    pub fn draws(self, reason: &str) -> Table {
-        self.win_together(&[]).because(reason)
-    }
-
-    /// The game is over for this reason.
-    #[track_caller]
-    pub fn because(self, reason: &str) -> Table {
-        assert_eq!(self.game().outcome().map(|outcome| outcome.reason.as_str()), Some(reason));
-        self
-    }
-
-    /// These cells decided the game; the order does not count.
-    #[track_caller]
-    pub fn through(self, cells: &str) -> Table {
-        let outcome = self.game().outcome().unwrap_or_else(|| panic!("the game goes on\n{}", self.drawn()));
-        let mut have: Vec<String> =
-            outcome.lines.iter().flat_map(|run| run.cells()).map(|cell| self.game().rules().cell_name(cell)).collect();
-        let mut want: Vec<&str> = cells.split_whitespace().collect();
-        have.sort_unstable();
-        want.sort_unstable();
-        assert_eq!(have, want, "deciding cells");
-        self
-    }
-
-    /// Nothing is appended any more, and the book shows the seed.
-    #[track_caller]
-    pub fn closed(self) -> Table {
-        assert_eq!(self.game().state(), State::Closed);
         self
     }
 }
