@@ -35,8 +35,9 @@ use crate::limits::Limits;
 use crate::refusal::Refusal;
 use crate::streams::Hub;
 
-/// Headers remembered: what streams need of a game that is played elsewhere.
-const OPENED_MAX: u64 = 20_000;
+/// The part of the memory for games that headers may take: what streams need of a game that is
+/// played elsewhere.
+const OPENED_PART: u64 = 8;
 
 /// The games of a store, as this node knows them.
 pub struct Games {
@@ -70,7 +71,11 @@ impl Games {
             .weigher(|_, game: &Arc<Game>| table::estimate_bytes(game))
             .time_to_idle(limits.games_cache_idle)
             .build();
-        let opened = Cache::builder().max_capacity(OPENED_MAX).time_to_idle(limits.games_cache_idle).build();
+        let opened = Cache::builder()
+            .max_capacity(limits.games_cache_bytes / OPENED_PART)
+            .weigher(|_, opened: &Arc<Opened>| opened.weight())
+            .time_to_idle(limits.games_cache_idle)
+            .build();
         Games { store, registry, clock, ids, hub, tables, opened, history }
     }
 

@@ -17,3 +17,11 @@ pub struct Opened {
     /// The request that created the game: no other request to it may have this id.
     pub request_id: Uuid,
 }
+
+impl Opened {
+    /// About how much memory it takes, in bytes: the header's words, and the rules made from them.
+    pub fn weight(&self) -> u32 {
+        const BASE_BYTES: usize = 1_024;
+        u32::try_from(BASE_BYTES + 2 * self.header.to_string().len()).unwrap_or(u32::MAX)
+    }
+}
