@@ -7,5 +7,6 @@ mod cli;
 mod house;
 mod readme;
 mod rules;
+mod scenarios;
 mod service;
 mod store;

@@ -4,15 +4,20 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::missing_panics_doc)]
 
+pub mod asks;
 pub mod deal;
 pub mod golden;
+pub mod held;
 pub mod injected;
+pub mod long;
+pub mod long_book;
 pub mod node;
 pub mod oracle;
 pub mod postgres;
+pub mod proxy;
 pub mod random;
 pub mod refused;
 pub mod table;
 pub mod toy;
-pub mod wire;
 pub mod vectors;
+pub mod wire;
