@@ -1,13 +1,16 @@
 //! The service: what every RPC, refusal and stream promises, asked over real connections.
 
+mod configuration;
 mod goldens;
 mod hot;
 mod limits;
 mod long_games;
 mod order;
+mod outages;
 mod reads;
 mod reasons;
 mod shape;
 mod streams;
+mod traces;
 mod transport;
 mod watchers;

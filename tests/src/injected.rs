@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use plybook_store::{
     Append, Create, Error, Filter, GameKey, NewEntry, NewGame, Sqlite, SqliteOptions, Store, StoredEntry, Summary, TenantId, Wake,
 };
 use tempfile::TempDir;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 
 use crate::postgres::TestDatabase;
 use crate::wire::{Wire, connect};
@@ -221,6 +221,8 @@ pub enum Fault {
     Panic,
     /// It takes so long.
     Slow(Duration),
+    /// It is done at once, but its answer takes so long, with a connection held.
+    SlowAfter(Duration),
     /// It is done, and then the connection breaks.
     LosesReply,
 }
@@ -230,7 +232,9 @@ pub struct Handled {
     inner: Arc<dyn Store>,
     faults: Mutex<HashMap<Call, Fault>>,
     counts: Mutex<HashMap<Call, u64>>,
-    publishes: std::sync::atomic::AtomicBool,
+    publishes: AtomicBool,
+    /// As many as the pool of a small node.
+    connections: Semaphore,
 }
 
 /// What a database might say, that no caller may ever read.
@@ -239,7 +243,7 @@ pub const DATABASE_SECRET: &str = "relation book_entry at 10.0.0.7 has a secret"
 impl Handled {
     /// A store in whose way nothing stands yet.
     pub fn new(inner: Arc<dyn Store>) -> Handled {
-        Handled { inner, faults: Mutex::default(), counts: Mutex::default(), publishes: true.into() }
+        Handled { inner, faults: Mutex::default(), counts: Mutex::default(), publishes: true.into(), connections: Semaphore::new(4) }
     }
 
     /// From now on this call goes wrong like this.
@@ -279,6 +283,12 @@ impl Handled {
             Some(Fault::Slow(time)) => {
                 tokio::time::sleep(time).await;
                 work.await
+            }
+            Some(Fault::SlowAfter(time)) => {
+                let _held = self.connections.acquire().await.unwrap();
+                let done = work.await;
+                tokio::time::sleep(time).await;
+                done
             }
             Some(Fault::LosesReply) => {
                 work.await?;

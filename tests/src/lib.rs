@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::missing_panics_doc)]
 
 pub mod asks;
+pub mod collector;
 pub mod deal;
 pub mod golden;
 pub mod held;

@@ -51,7 +51,9 @@ pub struct Setup {
 /// A node over a database address: a `postgres://` URL, or a file.
 pub fn over(database: &str) -> Setup {
     let mut command = Command::new(binary());
-    command.args(["serve", "--listen", "127.0.0.1:0", "--log", "warn", "--database", database]);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--database", database]);
+    // By the environment, so that a test's own flag counts for more.
+    command.env("PLYBOOK_LOG", "warn");
     command.stdout(Stdio::piped()).stderr(Stdio::inherit()).stdin(Stdio::null());
     command.env_remove("OTEL_EXPORTER_OTLP_ENDPOINT");
     Setup { command }
@@ -62,6 +64,13 @@ impl Setup {
     #[must_use]
     pub fn with(mut self, flags: &[&str]) -> Setup {
         self.command.args(flags);
+        self
+    }
+
+    /// With its logs in a file.
+    #[must_use]
+    pub fn logs_to(mut self, file: &Path) -> Setup {
+        self.command.stderr(std::fs::File::create(file).expect("the file can be written"));
         self
     }
 

@@ -3,6 +3,8 @@
 //! Invariant: nothing outlives the process, however it ends. The server is the child of a shell that
 //! waits on a pipe from this process; when the pipe closes, the shell ends the server and removes its files.
 
+pub mod own;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::net::TcpListener;
@@ -134,6 +136,7 @@ async fn connect(url: &str) -> Result<PgConnection, sqlx::Error> {
 
 struct Cluster {
     port: u16,
+    folder: PathBuf,
     /// A shell that waits for the end of its standard input, which this process holds.
     watcher: Child,
 }
@@ -179,7 +182,7 @@ fn attempt(binaries: &Path, user: Option<(u32, u32)>, port: u16) -> Option<Clust
         chown(&folder, Some(uid), Some(gid)).unwrap();
     }
     init(binaries, &folder, user);
-    let mut cluster = Cluster { port, watcher: watch(binaries, &folder, user, port) };
+    let mut cluster = Cluster { port, watcher: watch(binaries, &folder, user, port), folder: folder.clone() };
     if answers(&cluster, &folder) {
         return Some(cluster);
     }

@@ -110,6 +110,8 @@ impl Server {
         let background = background(&parts, &hub);
         let service = Arc::new(service(&config.limits, parts, hub, draining.clone()));
         let (health, router) = router(&config.limits, service)?;
+        // Before the first connection, or who asks early hears of no such service.
+        announce(&health, true).await;
         let stopped = CancellationToken::new();
         let serving = tokio::spawn(router.serve_with_incoming_shutdown(incoming, stopped.clone().cancelled_owned()));
         let watcher = tokio::spawn(follow_store(health.clone(), Arc::clone(&store), draining.clone()));

@@ -100,11 +100,15 @@ pub fn trace_id() -> String {
     if span.is_valid() { span.trace_id().to_string() } else { Uuid::new_v4().simple().to_string() }
 }
 
+/// Says in the call's span which game it is about.
+pub fn record_game(game: Uuid) {
+    tracing::Span::current().record("game.id", tracing::field::display(game));
+}
+
 /// Says in the call's span which entry it is about.
 pub fn record_entry(game: Uuid, seq: Seq) {
-    let span = tracing::Span::current();
-    span.record("game.id", tracing::field::display(game));
-    span.record("entry.seq", seq.0);
+    record_game(game);
+    tracing::Span::current().record("entry.seq", seq.0);
 }
 
 /// Says in the call's span why it was refused.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use plybook_proto::v1::stream_events_response::Frame;
 use plybook_proto::v1::{self, UndoBy, event::Body};
-use plybook_tests::injected::over_sqlite;
+use plybook_tests::injected::{Call, Fault, over_sqlite};
 use plybook_tests::long;
 use plybook_tests::refused::Refused;
 use plybook_tests::wire::{Watching, Wire, narrow, seqs};
@@ -134,7 +134,9 @@ async fn once_free(wire: &Wire, id: &str, stop_at_head: bool) -> Watching {
         following.request.stop_at_head = stop_at_head;
         match following.sent().await {
             Ok(frames) => return Watching::over(frames),
-            Err(status) => drop(Refused::of(&status).with("TOO_MANY_STREAMS").later()),
+            Err(status) => {
+                Refused::of(&status).with("TOO_MANY_STREAMS").later();
+            }
         }
     }
 }
@@ -151,7 +153,7 @@ async fn a_slow_reader_of_a_long_game_catches_up() {
         let request = v1::MakeMoveRequest { action: Some(rules(n)), ..game.asks("") };
         game.sends(request).await.unwrap();
     }
-    let sent_so_far = local.store.count(plybook_tests::injected::Call::Entries);
+    let sent_so_far = local.store.count(Call::Entries);
     assert!(sent_so_far < 120, "{sent_so_far} pages were read for a reader that does not read");
     let (mut seen, mut caught_up) = (0, 0);
     while seen < 12_100 {
@@ -165,4 +167,26 @@ async fn a_slow_reader_of_a_long_game_catches_up() {
         }
     }
     assert!(caught_up <= 1, "history ends once");
+}
+
+/// Readers who stall hold neither a connection of the store nor the lock of their game.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stalled_readers_stand_in_nobodys_way() {
+    let local = over_sqlite().await.start().await;
+    let id = long::book(&local.file(), 3_000).await;
+    // Slow enough that the transport sends what it has while the next page is being read.
+    local.store.breaks(Call::Entries, Fault::SlowAfter(Duration::from_millis(20)));
+    let (mut streams, mut exports) = (Vec::new(), Vec::new());
+    for _ in 0..20 {
+        let wire = narrow(local.address()).await;
+        streams.push(wire.follow(&id).open().await);
+        exports.push(wire.audit().get_book(v1::GetBookRequest { game_id: id.clone() }).await.unwrap());
+    }
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let wire = local.wire().await;
+    timeout(SOON, wire.try_get(&id, Some(2_000))).await.expect("a connection of the store is free").unwrap();
+    let mut awake = wire.follow(&id).until_head().open().await;
+    let seen = timeout(SOON, awake.history()).await.expect("a watcher of the same game goes on");
+    assert_eq!(seen, ((1..=3_000).collect(), 3_000));
+    assert!(!timeout(SOON, wire.book(&id)).await.expect("an export goes on").is_empty());
 }

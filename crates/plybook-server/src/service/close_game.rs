@@ -20,6 +20,7 @@ impl Service {
     /// What MakeMove, Undo and CloseGame share: an appended entry as an event, and the position after
     /// it if the caller wants it.
     pub(super) async fn append(&self, asked: Asked, with_position: bool) -> Result<(v1::Event, Option<v1::Position>), Refusal> {
+        telemetry::record_game(asked.key.game);
         let acted = self.games.act(asked.key, asked.id, asked.request).await?;
         telemetry::record_entry(asked.key.game, acted.stored.seq);
         let event = replies::event::stored(&acted.opened, &acted.stored)?;

@@ -15,6 +15,7 @@ use crate::limits::PAGE_ENTRIES;
 use crate::refusal::Refusal;
 use crate::requests;
 use crate::service::{Frames, Service};
+use crate::telemetry;
 
 /// An export under way.
 struct Export {
@@ -29,8 +30,10 @@ struct Export {
 pub(super) async fn answer(service: &Service, request: Request<v1::GetBookRequest>) -> Result<Frames<v1::GetBookResponse>, Refusal> {
     let caller = authenticate(&request)?;
     let key = caller.game(requests::game_id(&request.into_inner().game_id)?);
+    telemetry::record_game(key.game);
     let store = Arc::clone(service.games.store());
     let last = store.last(key).await?.ok_or(Refusal::GameNotFound)?;
+    telemetry::record_entry(key.game, last.seq);
     let export = Export { store, key, at: Seq::ZERO, last: last.seq, digest: last.digest, over: false };
     let pieces = futures::stream::unfold(export, |mut export| async move {
         let piece = export.next().await.transpose()?;
@@ -55,7 +58,10 @@ impl Export {
             self.over = true;
             return Ok(book::print_trailer(self.last.0 as usize, self.digest));
         }
-        let entries = self.store.entries(self.key, self.at, (self.last.0 - self.at.0).min(PAGE_ENTRIES)).await?;
+        let (store, key, at, most) = (Arc::clone(&self.store), self.key, self.at, (self.last.0 - self.at.0).min(PAGE_ENTRIES));
+        // In a task of its own: who reads slowly must not hold a connection of the store.
+        let read = tokio::spawn(async move { store.entries(key, at, most).await }).await;
+        let entries = read.map_err(|error| Refusal::internal(format!("an export's read panicked: {error}")))??;
         let mut text = String::new();
         for stored in entries {
             if stored.seq != self.at.next() {

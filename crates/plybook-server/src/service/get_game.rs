@@ -10,11 +10,13 @@ use crate::refusal::Refusal;
 use crate::replies;
 use crate::requests;
 use crate::service::Service;
+use crate::telemetry;
 
 pub(super) async fn answer(service: &Service, request: Request<v1::GetGameRequest>) -> Result<v1::GetGameResponse, Refusal> {
     let caller = authenticate(&request)?;
     let message = request.into_inner();
     let key = caller.game(requests::game_id(&message.game_id)?);
+    telemetry::record_game(key.game);
     let game = match message.at_seq.map(requests::seq) {
         None => service.games.with_head(key, |table| whole(&table.game, table.dice.seed())).await?,
         Some(seq) => {
@@ -23,6 +25,7 @@ pub(super) async fn answer(service: &Service, request: Request<v1::GetGameReques
             whole(&game, &seed)
         }
     };
+    telemetry::record_entry(key.game, requests::seq(game.seq));
     Ok(v1::GetGameResponse { game: Some(game) })
 }
 

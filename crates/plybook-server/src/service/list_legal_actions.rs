@@ -12,6 +12,7 @@ use crate::refusal::Refusal;
 use crate::replies;
 use crate::requests::{self, page};
 use crate::service::Service;
+use crate::telemetry;
 
 pub(super) async fn answer(
     service: &Service,
@@ -20,6 +21,7 @@ pub(super) async fn answer(
     let caller = authenticate(&request)?;
     let message = request.into_inner();
     let key = caller.game(requests::game_id(&message.game_id)?);
+    telemetry::record_game(key.game);
     let size = page::size(message.page_size, PAGE_ACTIONS_DEFAULT, PAGE_ACTIONS_MAX)? as usize;
 
     service.games.with_head(key, |table| list(&table.game, &message.page_token, size)).await?

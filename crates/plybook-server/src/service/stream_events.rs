@@ -14,6 +14,7 @@ use crate::requests;
 use crate::service::{Frames, Service};
 use crate::streams::Cursor;
 use crate::streams::cursor::{Ground, Wanted};
+use crate::telemetry;
 
 pub(super) async fn answer(
     service: &Service,
@@ -23,17 +24,14 @@ pub(super) async fn answer(
     let deadline = request.extensions().get::<Deadline>().and_then(|deadline| deadline.asked);
     let message = request.into_inner();
     let key = caller.game(requests::game_id(&message.game_id)?);
+    telemetry::record_game(key.game);
     let heartbeat = requests::heartbeat(message.heartbeat_interval.as_ref())?;
     if service.draining.is_cancelled() {
         return Err(Refusal::Draining);
     }
     let slot = service.slots.take()?;
     let opened = service.games.opened(key).await?;
-    let last = service.games.store().last(key).await?.ok_or(Refusal::GameNotFound)?;
     let mut after = requests::seq(message.after_seq);
-    if after > last.seq {
-        return Err(Refusal::CursorBeyondHead { head: last.seq });
-    }
     let mut snapshot = None;
     if message.snapshot {
         let position = match after {
@@ -42,6 +40,11 @@ pub(super) async fn answer(
         };
         after = requests::seq(position.seq);
         snapshot = Some(position);
+    }
+    // Read after the snapshot: if an entry at or before it closed the game, this is that entry.
+    let last = service.games.store().last(key).await?.ok_or(Refusal::GameNotFound)?;
+    if after > last.seq {
+        return Err(Refusal::CursorBeyondHead { head: last.seq });
     }
     let closed = after >= last.seq && last.line.parse::<Entry>().is_ok_and(|entry| entry.closes());
     let topic = service.hub.watch(key);

@@ -117,7 +117,7 @@ impl Cursor {
             }
             // The news is marked as seen before the look, so that what comes during it wakes again.
             self.news.borrow_and_update();
-            self.page = self.ground.topic.after(self.ground.store.as_ref(), self.at, self.ground.poll_floor / 2).await?.into();
+            self.page = self.ground.topic.after(&self.ground.store, self.at, self.ground.poll_floor / 2).await?.into();
             if !self.page.is_empty() {
                 continue;
             }

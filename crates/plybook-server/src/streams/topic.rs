@@ -61,10 +61,20 @@ impl Topic {
 
     /// Entries after `after`, at most a page; empty at the head. A look that another watcher took
     /// less than `fresh` ago, and after the last news, is not repeated.
-    pub async fn after(&self, store: &dyn Store, after: Seq, fresh: Duration) -> Result<Vec<Arc<StoredEntry>>, Refusal> {
+    ///
+    /// Reads in a task of its own: the transport stops polling a stream whose reader stalls, and what
+    /// is halfway through a read would keep the lock from the game's other watchers, and a connection
+    /// from everybody.
+    pub async fn after(self: &Arc<Self>, store: &Arc<dyn Store>, after: Seq, fresh: Duration) -> Result<Vec<Arc<StoredEntry>>, Refusal> {
         if let Some(page) = self.recent_after(after) {
             return Ok(page);
         }
+        let (topic, store) = (Arc::clone(self), Arc::clone(store));
+        let read = tokio::spawn(async move { topic.read_after(store.as_ref(), after, fresh).await }).await;
+        read.map_err(|error| Refusal::internal(format!("a stream's read panicked: {error}")))?
+    }
+
+    async fn read_after(&self, store: &dyn Store, after: Seq, fresh: Duration) -> Result<Vec<Arc<StoredEntry>>, Refusal> {
         let mut reading = self.reading.lock().await;
         if let Some(page) = self.recent_after(after) {
             return Ok(page);

@@ -1,0 +1,81 @@
+//! What cannot work is one clear sentence: exit code 2 where what was asked makes no sense, 1 where
+//! only the surroundings fail.
+
+use std::net::TcpListener;
+use std::process::Command;
+
+use plybook_tests::{node, postgres};
+
+/// Runs `plybook serve`, which must not serve.
+fn refuses(flags: &[&str], code: i32, sentence: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut serve = Command::new(node::binary());
+    serve.arg("serve").args(flags).current_dir(folder.path()).env_remove("OTEL_EXPORTER_OTLP_ENDPOINT");
+    if !flags.contains(&"--listen") {
+        serve.args(["--listen", "127.0.0.1:0"]);
+    }
+    let output = serve.output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{flags:?}: {told}");
+    assert!(output.stdout.is_empty(), "{flags:?} says that it serves");
+    assert!(told.contains(sentence), "{flags:?}: {told:?} does not say {sentence:?}");
+    assert!(!told.contains("panicked") && !told.contains("RUST_BACKTRACE"), "{told}");
+    let sentences = told.lines().filter(|line| line.starts_with("plybook: ") || line.starts_with("error: ")).count();
+    assert_eq!(sentences, 1, "{flags:?}: one sentence: {told:?}");
+}
+
+#[test]
+fn flags_that_make_no_sense() {
+    for (flags, sentence) in [
+        (&["--listen", "here"][..], "--listen"),
+        (&["--listen", "127.0.0.1:70000"], "--listen"),
+        (&["--log-format", "xml"], "--log-format"),
+        (&["--log", "plybook=loud"], "the log filter \"plybook=loud\" does not parse"),
+        (&["--request-bytes", "many"], "--request-bytes"),
+        (&["--request-bytes", "0"], "request-bytes must be at least 4096"),
+        (&["--streams", "0"], "streams must be at least 1"),
+        (&["--calls-per-connection", "0"], "calls-per-connection must be at least 1"),
+        (&["--call-timeout-ms", "0"], "call-timeout must be longer"),
+        (&["--poll-floor-ms", "0"], "poll-floor must be longer"),
+        (&["--database-connections", "0", "--database", "postgres://127.0.0.1/x"], "max_connections of Postgres must be at least 1"),
+        (&["--otlp-endpoint", "no url at all"], "traces cannot be sent to \"no url at all\""),
+        (&["--database", "mysql://x"], "neither postgres"),
+        (&["--database", "postgres://me@host:port/x"], "the Postgres address cannot be read"),
+        (&["--knights", "2"], "--knights"),
+    ] {
+        refuses(flags, 2, sentence);
+    }
+}
+
+#[test]
+fn addresses_and_files_that_cannot_be_used() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    refuses(&["--listen", &address], 2, &format!("cannot listen on {address}"));
+    refuses(&["--database", "/nonexistent/plybook.db"], 2, "cannot open /nonexistent/plybook.db");
+    refuses(&["--database", "/"], 2, "cannot open /");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("letter.txt");
+    std::fs::write(&file, "Dear Sir or Madam, this is no database, however long it goes on about it. ".repeat(100)).unwrap();
+    refuses(&["--database", file.to_str().unwrap()], 1, "letter.txt");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn databases_that_are_not_there_or_not_ready() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let unreachable = format!("postgres://plybook:secret@{free}/books");
+    let empty = postgres::empty_database().await;
+    let missing = format!("{}_is_missing", empty.url.split('?').next().unwrap());
+    tokio::task::block_in_place(|| {
+        refuses(&["--database", &unreachable], 1, &format!("Postgres at {free}"));
+        refuses(&["--database", &empty.url], 2, "plybook migrate");
+        refuses(&["--database", &missing], 2, "does not exist");
+    });
+    let newer = postgres::database().await;
+    newer
+        .execute(
+            "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (9999, 'later', true, '', 0)",
+        )
+        .await;
+    tokio::task::block_in_place(|| refuses(&["--database", &newer.url], 2, "newer"));
+}
