@@ -5,6 +5,7 @@ mod dice;
 mod double;
 mod growth;
 mod python;
+mod replays;
 
 mod rules;
 mod secrets;

@@ -192,19 +192,13 @@ async fn scenario_05_a_reply_lost_after_the_commit_is_found_again() {
     let proxy = Proxy::to(pair.nodes[0].address()).await;
     let mut game = a.game().undo(UndoBy::Free).undo_after_end().await;
     game.play("a1 b1 a2").await;
-    // A move, an undo, the winning move twice, and the close.
-    for step in 0..6 {
+    // A move, the winning move, its undo, the winning move again, the close.
+    for step in ["b2", "a3", "undo", "a3", "close"] {
         let asks: Asks = match step {
-            0 => game.asks("b2").into(),
-            1 | 4 => game.asks("a3").into(),
-            2 => game.asks_undo(0, None).into(),
-            3 => game.asks_undo(1, None).into(),
-            _ => game.asks_close().into(),
+            "undo" => game.asks_undo(0, None).into(),
+            "close" => game.asks_close().into(),
+            cell => game.asks(cell).into(),
         };
-        if step == 4 {
-            game.play("b2").await;
-        }
-        let asks = if step == 4 { game.asks("a3").into() } else { asks };
         sent_in_vain(&proxy, &b, &game, asks.clone()).await;
         let by_proxy = Wire::lazily(&proxy.url()).sends(asks.clone()).await.unwrap();
         let by_other = b.sends(asks).await.unwrap();
@@ -214,6 +208,30 @@ async fn scenario_05_a_reply_lost_after_the_commit_is_found_again() {
     }
     assert_eq!(b.get(&game.id).await.state(), v1::GameState::Closed);
     b.proves(&game.id).await;
+}
+
+/// Not the wire is lost but the node, after the commit and before its reply.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scenario_05_a_node_killed_between_commit_and_reply_is_answered_for_by_another() {
+    let mut pair = two_nodes().await;
+    let [a, b] = pair.wires().await;
+    let game = a.game().of("gomoku").await;
+    let proxy = Proxy::to(pair.nodes[0].address()).await;
+    let through = Wire::lazily(&proxy.url());
+    through.get(&game.id).await;
+    proxy.hold_replies();
+    let asks = game.asks("h8");
+    let sending = tokio::spawn({
+        let asks = asks.clone();
+        async move { through.sends(asks).await }
+    });
+    until("the entry is stored", || async { b.get(&game.id).await.seq == 2 }).await;
+    pair.nodes.remove(0).kill();
+    proxy.cut();
+    assert!(sending.await.unwrap().is_err(), "the caller does not know");
+    let answer = b.sends(asks).await.unwrap().event();
+    assert_eq!((answer.seq, made(&answer).notation.as_str()), (2, "h8"));
+    assert_eq!(b.proves(&game.id).await.head().seq.0, 2);
 }
 
 /// The client of this workspace needs nobody to retry for it.

@@ -10,7 +10,7 @@ use plybook_tests::postgres;
 
 use super::file_node;
 
-const NEEDED: &str = "python3 with venv and pip is needed for this test: install python3, python3-venv and python3-pip";
+const NEEDED: &str = "this test needs python3 with venv, and pip with an index it can reach: install python3, python3-venv and python3-pip";
 
 /// A virtual environment under `target/`, made once for each list of requirements.
 fn python() -> &'static Path {

@@ -1,13 +1,10 @@
-//! E 44 and 40: what no RPC tells, and what no node pretends to know.
+//! E 44: what no RPC tells before the game is closed.
 
 use plybook_core::Seed;
 use plybook_proto::v1::{self, UndoBy};
 use plybook_tests::injected::over_sqlite;
-use plybook_tests::refused::Refused;
-use plybook_tests::wire::{PlayedGame, Wire};
+use plybook_tests::wire::PlayedGame;
 use prost::Message as _;
-
-use super::two_nodes;
 
 /// All that was told: replies, frames and refusals, as bytes and as text.
 #[derive(Default)]
@@ -179,73 +176,4 @@ async fn scenario_44_the_move_that_closes_the_game_is_the_first_to_tell() {
     let mut told = Told::default();
     walk(&game, &mut told).await;
     assert!(told.tells(&seed));
-}
-
-/// Writes past the server that a game was created under rules of another build.
-async fn pin(wire: &Wire, pair: &super::Pair, from: &str, to: &str) -> String {
-    let mut game = wire.game().mnk(3, 3, 3).players(&["old", "new"]).undo(UndoBy::Free).await;
-    game.play("a1 b1 a2").await;
-    let book = wire.book(&game.id).await;
-    let mut links = Vec::new();
-    let mut digest: Option<plybook_core::Digest> = None;
-    let header = book.split("\n= ").next().unwrap().replace(from, to);
-    assert!(header.contains(to), "{header}");
-    for text in std::iter::once(header).chain(wire.history(&game.id).await.into_iter().skip(1).map(|event| event.line)) {
-        let next = digest.map_or_else(|| plybook_core::Digest::of(text.as_bytes()), |digest| digest.chain(&text));
-        links.push((text, next));
-        digest = Some(next);
-    }
-    let mut sql = String::from("ALTER TABLE book_entry DISABLE TRIGGER USER;");
-    for (seq, (text, digest)) in (1..).zip(links) {
-        let text = text.replace('\'', "''");
-        let id = &game.id;
-        sql +=
-            &format!("UPDATE book_entry SET line = '{text}', digest = decode('{digest}', 'hex') WHERE game_id = '{id}' AND seq = {seq};");
-    }
-    pair.database.execute(&(sql + "ALTER TABLE book_entry ENABLE TRIGGER USER;")).await;
-    game.id
-}
-
-/// The rows of a game, as the database has them.
-async fn rows(pair: &super::Pair, id: &str) -> Vec<String> {
-    pair.database.column(&format!("SELECT e::text FROM book_entry e WHERE game_id = '{id}' ORDER BY seq")).await
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn scenario_40_a_game_under_rules_that_this_build_has_not_is_refused_and_left_alone() {
-    let mut pair = two_nodes().await;
-    let [a, _] = pair.wires().await;
-    let future = pin(&a, &pair, "ruleset mnk@1", "ruleset mnk@7").await;
-    let missing = pin(&a, &pair, "ruleset mnk@1", "ruleset hex@1").await;
-    let healthy = a.game().players(&["old", "new"]).await;
-    pair.replace();
-    let [a, b] = pair.wires().await;
-    for (id, reason, known) in
-        [(&future, "RULESET_VERSION_UNSUPPORTED", "1"), (&missing, "UNKNOWN_RULESET", "connect_four,gomoku,mnk,othello,snakes_and_ladders")]
-    {
-        let before = rows(&pair, id).await;
-        assert_eq!(before.len(), 4);
-        for wire in [&a, &b] {
-            let game = PlayedGame { wire: wire.clone(), id: id.clone(), head: 4, to_move: Some(1) };
-            let legal = v1::ListLegalActionsRequest { game_id: id.clone(), ..Default::default() };
-            for refused in [
-                Refused::by(wire.try_get(id, None).await),
-                Refused::by(wire.try_get(id, Some(2)).await),
-                Refused::by(wire.games().list_legal_actions(legal).await),
-                game.refuses("c1").await,
-                game.refuses_undo(game.asks_undo(0, None)).await,
-                game.refuses_close(game.asks_close()).await,
-                wire.follow(id).refused().await,
-            ] {
-                refused.with(reason).meta("known", known);
-            }
-            // What is kept is still handed out, and does not stand in the way of other games.
-            assert!(wire.book(id).await.contains("move b1"), "the book itself can be read");
-        }
-        assert_eq!(rows(&pair, id).await, before, "nothing is rewritten");
-    }
-    let request = v1::ListGamesRequest { player_id: "old".to_owned(), ..Default::default() };
-    let listed = a.games().list_games(request).await.unwrap().into_inner().games;
-    assert_eq!(listed.len(), 3, "lists still work");
-    healthy.through(&a).play("b2").await;
 }

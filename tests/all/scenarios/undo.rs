@@ -119,6 +119,31 @@ async fn scenario_17_and_25_after_undos_a_replay_is_the_live_game_at_every_entry
     }
 }
 
+/// Offers come later; that a move was taken back, by whom and who moves now, is told to everybody now.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scenario_22_an_undo_is_told_on_every_stream() {
+    let pair = two_nodes().await;
+    let wires = pair.wires().await;
+    let mut game = free(wires[0].game().of("gomoku")).await;
+    let mut streams = Vec::new();
+    for number in 0..4 {
+        let mut watching = wires[number % 2].follow(&game.id).open().await;
+        watching.history().await;
+        streams.push(watching);
+    }
+    game.play("h8 i8").await;
+    let taken = game.takes_back(1, 2).await;
+    for watching in &mut streams {
+        for seq in 2..=3 {
+            assert_eq!(watching.event().await.seq, seq);
+        }
+        let told = watching.event().await;
+        assert_eq!(told, taken);
+        let Some(v1::event::Body::MoveUndone(undone)) = told.body else { panic!("not an undo") };
+        assert_eq!((undone.seat, undone.undone_seq, undone.next_seat, undone.ply), (Some(1), 2, 0, 0));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn scenario_23_undo_goes_down_to_the_start_one_move_at_a_time() {
     let pair = two_nodes().await;
