@@ -17,6 +17,16 @@ fn a_game_has_so_many_entries_and_no_more() {
     table.play("b2").refuses("a1", "LIMIT_EXCEEDED").refuses_undo(1, "LIMIT_EXCEEDED").ply(1);
 }
 
+/// Or its seed would never be revealed.
+#[test]
+fn a_game_that_ends_with_its_last_entry_can_still_be_closed() {
+    let mut table = table().mnk(3, 3, 1).undo_after_end();
+    while table.game().head().seq.0 < ENTRIES_MAX - 1 {
+        table = table.play("b2").undo(1);
+    }
+    table.play("b2").wins(0).refuses_undo(1, "LIMIT_EXCEEDED").close().closed();
+}
+
 /// Ten high columns are filled and then popped: one undo of a hundred pops would change every cell.
 #[test]
 fn an_undo_that_fits_on_no_line_is_refused() {

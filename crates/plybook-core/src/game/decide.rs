@@ -48,7 +48,8 @@ impl Game {
         if request.expected < self.decided || request.expected > self.head.seq {
             return Err(Rejection::Stale { expected: request.expected, head: self.head.seq });
         }
-        if self.head.seq.0 >= limits::ENTRIES_MAX {
+        // A finished game can be closed even then, or its seed would stay hidden.
+        if self.head.seq.0 >= limits::ENTRIES_MAX && request.ask != Ask::Close {
             return Err(Rejection::Limit { limit: "entries_per_game", most: u64::from(limits::ENTRIES_MAX) });
         }
         let body = match (&request.ask, action) {
