@@ -53,6 +53,8 @@ fn plays_every_ruleset(node: &Node) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn python_plays_every_ruleset() {
+    // First of all, so that whoever lacks it is told at once.
+    python();
     let (_folder, over_a_file) = file_node();
     let database = postgres::database().await;
     let over_postgres = node::over(&database.url).start();
