@@ -13,17 +13,23 @@ use std::collections::HashMap;
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 
+use plybook_proto::v1;
 use plybook_proto::v1::action::Shape;
 use plybook_proto::v1::audit_service_client::AuditServiceClient;
 use plybook_proto::v1::game_service_client::GameServiceClient;
 use plybook_proto::v1::param_value::Value;
-use plybook_proto::v1::{self, stream_events_response::Frame};
 use tonic::Status;
 use tonic::transport::{Channel, Endpoint};
 use uuid::Uuid;
 
 use crate::node::Node;
 use crate::refused::Refused;
+
+mod following;
+mod playing;
+
+pub use following::{Following, Watching, seqs};
+pub use playing::PlayedGame;
 
 /// A request id that no other request has.
 pub fn fresh() -> String {
@@ -255,244 +261,9 @@ impl IntoFuture for Opening {
     }
 }
 
-/// A game being played over one connection.
-#[derive(Clone)]
-pub struct PlayedGame {
-    /// The connection.
-    pub wire: Wire,
-    /// Its id.
-    pub id: String,
-    /// The last entry that this player has seen.
-    pub head: u64,
-    /// Whose turn it is then.
-    pub to_move: Option<u32>,
-}
-
-impl PlayedGame {
-    /// The request to move that this player would send now.
-    pub fn asks(&self, notation: &str) -> v1::MakeMoveRequest {
-        v1::MakeMoveRequest {
-            request_id: fresh(),
-            game_id: self.id.clone(),
-            expected_seq: Some(self.head),
-            seat: Some(self.to_move.unwrap_or(0)),
-            action: Some(notated(notation)),
-            with_position: false,
-        }
-    }
-
-    /// The request to undo that this player would send now.
-    pub fn asks_undo(&self, seat: u32, target_seq: Option<u64>) -> v1::UndoRequest {
-        v1::UndoRequest {
-            request_id: fresh(),
-            game_id: self.id.clone(),
-            expected_seq: Some(self.head),
-            seat: Some(seat),
-            target_seq,
-            with_position: false,
-        }
-    }
-
-    /// The request to close that this player would send now.
-    pub fn asks_close(&self) -> v1::CloseGameRequest {
-        v1::CloseGameRequest { request_id: fresh(), game_id: self.id.clone(), expected_seq: Some(self.head) }
-    }
-
-    /// Makes these moves, one after the other, each by the seat whose turn it is; tells the last.
-    pub async fn play(&mut self, notations: &str) -> v1::Event {
-        let mut last = v1::Event::default();
-        for notation in notations.split_whitespace() {
-            let request = self.asks(notation);
-            last = self.sends(request).await.unwrap_or_else(|status| panic!("{notation} is refused: {status:?}"));
-        }
-        last
-    }
-
-    /// Sends a move; takes what it comes to as seen.
-    pub async fn sends(&mut self, request: v1::MakeMoveRequest) -> Result<v1::Event, Status> {
-        let answer = self.wire.games().make_move(request).await?;
-        Ok(self.sees(answer.into_inner().event.unwrap()))
-    }
-
-    /// Takes a move back.
-    pub async fn undo(&mut self, seat: u32) -> v1::Event {
-        let request = self.asks_undo(seat, None);
-        let answer = self.wire.games().undo(request).await.unwrap();
-        self.sees(answer.into_inner().event.unwrap())
-    }
-
-    /// Closes the game.
-    pub async fn close(&mut self) -> v1::Event {
-        let request = self.asks_close();
-        let answer = self.wire.games().close_game(request).await.unwrap();
-        self.sees(answer.into_inner().event.unwrap())
-    }
-
-    /// The move by the seat whose turn it is must be refused.
-    pub async fn refuses(&self, notation: &str) -> Refused {
-        self.refuses_move(self.asks(notation)).await
-    }
-
-    /// The move by this seat must be refused.
-    pub async fn refuses_seat(&self, seat: u32, notation: &str) -> Refused {
-        self.refuses_move(v1::MakeMoveRequest { seat: Some(seat), ..self.asks(notation) }).await
-    }
-
-    /// The request must be refused.
-    pub async fn refuses_move(&self, request: v1::MakeMoveRequest) -> Refused {
-        Refused::by(self.wire.games().make_move(request).await)
-    }
-
-    /// The request must be refused.
-    pub async fn refuses_undo(&self, request: v1::UndoRequest) -> Refused {
-        Refused::by(self.wire.games().undo(request).await)
-    }
-
-    /// The request must be refused.
-    pub async fn refuses_close(&self, request: v1::CloseGameRequest) -> Refused {
-        Refused::by(self.wire.games().close_game(request).await)
-    }
-
-    /// The game as the server has it.
-    pub async fn now(&self) -> v1::Game {
-        self.wire.get(&self.id).await
-    }
-
-    /// The same game through another node.
-    #[must_use]
-    pub fn through(&self, wire: &Wire) -> PlayedGame {
-        PlayedGame { wire: wire.clone(), ..self.clone() }
-    }
-
-    /// Takes an entry as seen.
-    pub fn sees(&mut self, event: v1::Event) -> v1::Event {
-        use v1::event::Body;
-        self.head = event.seq;
-        self.to_move = match event.body.as_ref().unwrap() {
-            Body::GameCreated(_) => Some(0),
-            Body::MoveMade(made) => made.next_seat,
-            Body::MoveUndone(undone) => Some(undone.next_seat),
-            Body::GameClosed(_) => None,
-        };
-        event
-    }
-}
-
 /// An action in the ruleset's own notation.
 pub fn notated(notation: &str) -> v1::Action {
     v1::Action { shape: Some(Shape::Notation(notation.to_owned())) }
-}
-
-/// A stream to be opened.
-pub struct Following {
-    wire: Wire,
-    /// The request as it will be sent.
-    pub request: v1::StreamEventsRequest,
-}
-
-impl Following {
-    /// What follows this entry.
-    #[must_use]
-    pub fn after(mut self, seq: u64) -> Following {
-        self.request.after_seq = seq;
-        self
-    }
-
-    /// The position first.
-    #[must_use]
-    pub fn with_snapshot(mut self) -> Following {
-        self.request.snapshot = true;
-        self
-    }
-
-    /// No longer than to the head.
-    #[must_use]
-    pub fn until_head(mut self) -> Following {
-        self.request.stop_at_head = true;
-        self
-    }
-
-    /// With a heartbeat at this interval.
-    #[must_use]
-    pub fn heartbeat(mut self, seconds: i64) -> Following {
-        self.request.heartbeat_interval = Some(prost_types::Duration { seconds, nanos: 0 });
-        self
-    }
-
-    /// Opens it.
-    pub async fn open(self) -> Watching {
-        Watching::over(self.sent().await.unwrap())
-    }
-
-    /// The server must refuse.
-    pub async fn refused(self) -> Refused {
-        Refused::by(self.sent().await)
-    }
-
-    /// Opens it; answers as the server did.
-    pub async fn sent(self) -> Result<tonic::Streaming<v1::StreamEventsResponse>, Status> {
-        self.wire.games().stream_events(self.request).await.map(tonic::Response::into_inner)
-    }
-}
-
-/// An open stream.
-pub struct Watching(tonic::Streaming<v1::StreamEventsResponse>);
-
-impl Watching {
-    /// Reads these frames.
-    pub fn over(frames: tonic::Streaming<v1::StreamEventsResponse>) -> Watching {
-        Watching(frames)
-    }
-
-    /// The next frame; nothing after the last.
-    pub async fn frame(&mut self) -> Result<Option<Frame>, Status> {
-        Ok(self.0.message().await?.map(|frame| frame.frame.unwrap()))
-    }
-
-    /// The next event, past whatever else comes.
-    pub async fn event(&mut self) -> v1::Event {
-        loop {
-            match self.frame().await.unwrap() {
-                Some(Frame::Event(event)) => return event,
-                Some(_) => {}
-                None => panic!("the stream ended"),
-            }
-        }
-    }
-
-    /// Reads until history is over; answers the numbers of the entries and the head.
-    pub async fn history(&mut self) -> (Vec<u64>, u64) {
-        let mut seen = Vec::new();
-        loop {
-            match self.frame().await.unwrap() {
-                Some(Frame::Event(event)) => seen.push(event.seq),
-                Some(Frame::CaughtUp(caught_up)) => return (seen, caught_up.head_seq),
-                Some(_) => {}
-                None => panic!("the stream ended before it caught up"),
-            }
-        }
-    }
-
-    /// Reads to the end of the stream.
-    pub async fn rest(&mut self) -> (Vec<Frame>, Option<Refused>) {
-        let mut frames = Vec::new();
-        loop {
-            match self.frame().await {
-                Ok(Some(frame)) => frames.push(frame),
-                Ok(None) => return (frames, None),
-                Err(status) => return (frames, Some(Refused::of(&status))),
-            }
-        }
-    }
-}
-
-/// The numbers of the entries among frames.
-pub fn seqs(frames: &[Frame]) -> Vec<u64> {
-    let seq = |frame: &Frame| match frame {
-        Frame::Event(event) => Some(event.seq),
-        _ => None,
-    };
-    frames.iter().filter_map(seq).collect()
 }
 
 /// Text metadata as a map, for the headers of an answer.

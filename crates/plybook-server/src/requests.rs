@@ -121,3 +121,78 @@ pub fn heartbeat(wanted: Option<&prost_types::Duration>) -> Result<Duration, Ref
     let wanted = Duration::try_from(*wanted).map_err(|_| Refusal::field("heartbeat_interval", "is negative"))?;
     Ok(wanted.clamp(Duration::from_secs(least), Duration::from_secs(most)))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use plybook_core::header::Principal;
+    use plybook_proto::v1::action::Shape;
+    use plybook_proto::v1::{self, Action};
+    use plybook_store::TenantId;
+
+    use super::{close, make_move, undo};
+    use crate::auth::Caller;
+
+    const ID: &str = "01900000-0000-7000-8000-000000000001";
+
+    fn hex(hash: [u8; 32]) -> String {
+        hash[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// A stored hash must be found again by every later release: these never change.
+    #[test]
+    fn hashes_of_requests_are_pinned() {
+        let caller = Caller { tenant: TenantId::DEFAULT, principal: Principal::parse("anonymous").unwrap() };
+        let moved = |shape: Shape| {
+            let action = Some(Action { shape: Some(shape) });
+            let (request_id, game_id) = (ID.to_owned(), ID.to_owned());
+            let message = v1::MakeMoveRequest { request_id, game_id, expected_seq: Some(7), seat: Some(1), action, with_position: true };
+            hex(make_move(&caller, &message).unwrap().id.hash)
+        };
+        let undone = |target_seq: Option<u64>| {
+            let (request_id, game_id) = (ID.to_owned(), ID.to_owned());
+            let message = v1::UndoRequest { request_id, game_id, expected_seq: Some(7), seat: Some(1), target_seq, with_position: true };
+            hex(undo(&caller, &message).unwrap().id.hash)
+        };
+        let closed = v1::CloseGameRequest { request_id: ID.to_owned(), game_id: ID.to_owned(), expected_seq: Some(7) };
+        let hashes = [
+            moved(Shape::Place(v1::Place { cell: 5 })),
+            moved(Shape::Drop(v1::Drop { column: 5 })),
+            moved(Shape::Pop(v1::Pop { column: 5 })),
+            moved(Shape::Roll(v1::Roll {})),
+            moved(Shape::Notation("b2".to_owned())),
+            undone(None),
+            undone(Some(0)),
+            undone(Some(6)),
+            hex(close(&caller, &closed).unwrap().id.hash),
+        ];
+        let pinned = [
+            "040692524b3d021d",
+            "909a21a5f378db86",
+            "f56257d9599b4fa3",
+            "862d723ec8534073",
+            "41dcc64e2424fa1c",
+            "3e80fdb5f9a5fead",
+            "c1d4bea526c0ef95",
+            "04596ad3813eda57",
+            "2fae9629145e6635",
+        ];
+        assert_eq!(hashes, pinned);
+    }
+    #[test]
+    fn the_hash_of_a_creation_is_pinned() {
+        use v1::param_value::Value;
+        let caller = Caller { tenant: TenantId::DEFAULT, principal: Principal::parse("anonymous").unwrap() };
+        let list = Value::IntList(v1::IntList { values: vec![-1, 2] });
+        let values = [("a", Value::IntValue(-3)), ("b", Value::BoolValue(true)), ("c", Value::StringValue("w".to_owned())), ("d", list)];
+        let params = values.map(|(name, value)| (name.to_owned(), v1::ParamValue { value: Some(value) })).into();
+        let message = v1::CreateGameRequest {
+            request_id: ID.to_owned(),
+            ruleset: Some(v1::RulesetSpec { id: "mnk".to_owned(), version: 1, params }),
+            seats: vec![v1::Seat { player_id: "ann".to_owned(), mark: String::new() }; 1],
+            undo_policy: Some(v1::UndoPolicy { by: v1::UndoBy::Free.into(), over_throw: true, after_end: false }),
+            seed: vec![7; 32],
+        };
+        assert_eq!(hex(super::plan::create(&caller, message).unwrap().request.hash), "8db0216941e4dbfd");
+    }
+}

@@ -82,6 +82,7 @@ impl Database {
 fn sentence(error: plybook_store::Error) -> anyhow::Error {
     match error {
         plybook_store::Error::Config(why) => usage(why),
+        error @ plybook_store::Error::Corrupt(_) => usage(error.to_string()),
         other => other.into(),
     }
 }

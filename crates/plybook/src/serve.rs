@@ -16,8 +16,12 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::database::DatabaseArgs;
 use crate::exit::usage;
 
+const EXIT_CODES: &str = "Exit codes: 0 told to stop; 2 a flag, an address, a file or a schema that cannot work as it is; \
+                          1 whatever another moment may cure, such as a database that does not answer.";
+
 /// Flags of `plybook serve`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct ServeArgs {
     /// Where to listen; port 0 takes a free one
     #[arg(long, env = "PLYBOOK_LISTEN", default_value = "127.0.0.1:50051")]

@@ -57,7 +57,7 @@ fn addresses_and_files_that_cannot_be_used() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("letter.txt");
     std::fs::write(&file, "Dear Sir or Madam, this is no database, however long it goes on about it. ".repeat(100)).unwrap();
-    refuses(&["--database", file.to_str().unwrap()], 1, "letter.txt");
+    refuses(&["--database", file.to_str().unwrap()], 2, "letter.txt");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,6 +2,8 @@
 //!
 //! Entries a game and bytes a line are the core's, and asked of it in `book/limits.rs`.
 
+use std::time::Duration;
+
 use plybook_proto::v1::{self, UndoBy};
 use plybook_tests::injected::over_sqlite;
 use plybook_tests::refused::Refused;
@@ -118,4 +120,22 @@ async fn missed_lines_are_bounded() {
     assert!(short.with("STALE_SEQ").metadata.contains_key("missed_2"));
     let long = v1::MakeMoveRequest { expected_seq: Some(before_undo), request_id: fresh(), ..late };
     game.refuses_move(long).await.with("STALE_SEQ").meta("head_seq", before_undo + 1);
+}
+
+/// A connection has so many calls in flight; the next one waits for a place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_has_so_many_calls() {
+    let local = over_sqlite().await.limits(|limits| limits.calls_per_connection = 2).start().await;
+    let wire = local.wire().await;
+    let game = wire.game().await;
+    let first = wire.follow(&game.id).open().await;
+    let _second = wire.follow(&game.id).open().await;
+    let mut third = tokio::spawn({
+        let game = game.clone();
+        async move { game.now().await.seq }
+    });
+    tokio::time::timeout(Duration::from_millis(300), &mut third).await.expect_err("it waits");
+    assert_eq!(local.wire().await.get(&game.id).await.seq, 1, "another connection has calls of its own");
+    drop(first);
+    assert_eq!(tokio::time::timeout(Duration::from_secs(10), third).await.expect("its turn has come").unwrap(), 1);
 }

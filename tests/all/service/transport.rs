@@ -1,5 +1,9 @@
 //! What stands around the RPCs: health, reflection, compression, and bytes that are no request.
 
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
 use plybook_proto::v1;
 use plybook_tests::injected::over_sqlite;
 use plybook_tests::refused::Refused;
@@ -152,4 +156,25 @@ impl Decoder for Raw {
         from.copy_to_slice(&mut bytes);
         Ok(Some(bytes))
     }
+}
+
+/// A line that went dead is found out: the node asks each peer, and leaves one that does not answer.
+#[test]
+fn a_silent_peer_is_asked_and_then_left() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let local = runtime.block_on(async { over_sqlite().await.start().await });
+    let mut line = TcpStream::connect(local.address()).unwrap();
+    line.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    // The preface and empty settings; after that this peer says nothing.
+    line.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00").unwrap();
+    const PING: u8 = 6;
+    let (mut kinds, mut head) = (Vec::new(), [0; 9]);
+    while line.read_exact(&mut head).is_ok() {
+        let mut body = vec![0; usize::from(head[0]) << 16 | usize::from(head[1]) << 8 | usize::from(head[2])];
+        line.read_exact(&mut body).unwrap();
+        kinds.push(head[3]);
+    }
+    assert!(kinds.contains(&PING), "frames of kinds {kinds:?} came");
+    let ended = line.read(&mut head).map_or_else(|error| error.kind() != ErrorKind::WouldBlock, |bytes| bytes == 0);
+    assert!(ended, "the node ends the connection");
 }
