@@ -15,6 +15,7 @@
 pub mod error;
 mod fault;
 mod migrations;
+mod page;
 pub mod postgres;
 mod row;
 pub mod sqlite;

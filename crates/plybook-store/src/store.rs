@@ -3,6 +3,7 @@
 //! Invariant: every key carries the tenant; no answer tells one tenant anything of another.
 
 use async_trait::async_trait;
+pub use plybook_core::game::State;
 use plybook_core::{Digest, Seed, Seq, Uuid};
 use tokio::sync::mpsc;
 
@@ -63,17 +64,6 @@ pub enum Create {
     Repeated(Uuid),
     /// The request id belongs to another request, which created this game.
     Reused(Uuid),
-}
-
-/// What may still happen to a game, for lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Moves are accepted.
-    Active,
-    /// The result is known, the game may be reopened.
-    Finished,
-    /// Nothing follows.
-    Closed,
 }
 
 /// A line to be appended after the entry before it.

@@ -135,15 +135,11 @@ impl Games {
 }
 
 /// The state for lists, where this entry changes it.
-fn state_after(before: State, entry: &Entry) -> Option<plybook_store::State> {
+fn state_after(before: State, entry: &Entry) -> Option<State> {
     let after = match (&entry.body, entry.outcome(), entry.closes()) {
         (_, _, true) => State::Closed,
         (Body::Move(_), Some(_), false) => State::Finished,
         _ => State::Active,
     };
-    (after != before).then_some(match after {
-        State::Active => plybook_store::State::Active,
-        State::Finished => plybook_store::State::Finished,
-        State::Closed => plybook_store::State::Closed,
-    })
+    (after != before).then_some(after)
 }

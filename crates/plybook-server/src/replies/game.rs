@@ -28,12 +28,7 @@ pub fn listed(summary: &Summary, ending: Option<&str>) -> Result<v1::Game, Refus
     let corrupt = |first_bad: Seq, why: String| Refusal::BookCorrupt { first_bad, why };
     let header = Header::parse(&summary.header.line).map_err(|error| corrupt(Seq::FIRST, error.to_string()))?;
     let mut game = frame(&header, summary.last.seq, summary.last.digest);
-    game.state = match summary.state {
-        plybook_store::State::Active => v1::GameState::Active,
-        plybook_store::State::Finished => v1::GameState::Finished,
-        plybook_store::State::Closed => v1::GameState::Closed,
-    }
-    .into();
+    game.state = state(summary.state).into();
     if summary.last.seq == Seq::FIRST {
         game.seat_to_move = Some(0);
         return Ok(game);

@@ -3,11 +3,12 @@
 //! Invariant: each read is one statement and so one snapshot, inside a write's transaction or outside.
 
 use plybook_core::{Seed, Seq, Uuid};
-use sqlx::{Executor, QueryBuilder, Sqlite, query, query_scalar};
+use sqlx::{Executor, Sqlite, query, query_scalar};
 
 use crate::error::Error;
 use crate::fault::classify;
-use crate::row::{Columns, contiguous, seq_column, state_column};
+use crate::page::page;
+use crate::row::{Columns, contiguous, seq_column};
 use crate::store::{Filter, GameKey, StoredEntry, Summary, TenantId};
 
 pub(super) async fn entries(
@@ -92,36 +93,10 @@ pub(super) async fn list(
     before: Option<Uuid>,
     limit: u32,
 ) -> Result<Vec<Summary>, Error> {
-    let rows = page(tenant, filter, before, limit).build().fetch_all(file).await.map_err(classify)?;
-    rows.iter().map(Columns::summary).collect()
-}
-
-/// The text depends on which filters there are, so that each combination gets a plan of its own.
-fn page(tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> QueryBuilder<Sqlite> {
-    let mut sql = QueryBuilder::new("WITH page AS (SELECT g.tenant_id, g.id, g.state FROM ");
-    let id = if let Some(player) = &filter.player {
-        sql.push("game_player p CROSS JOIN game g ON g.tenant_id = p.tenant_id AND g.id = p.game_id WHERE p.player = ")
-            .push_bind(player.clone())
-            .push(" AND p.tenant_id = ")
-            .push_bind(tenant.0);
-        "p.game_id"
-    } else {
-        sql.push("game g WHERE g.tenant_id = ").push_bind(tenant.0);
-        "g.id"
-    };
-    if let Some(ruleset) = &filter.ruleset {
-        sql.push(" AND g.ruleset = ").push_bind(ruleset.clone());
-    }
-    if let Some(state) = filter.state {
-        sql.push(" AND g.state = ").push_bind(state_column(state));
-    }
-    if let Some(before) = before {
-        sql.push(" AND ").push(id).push(" < ").push_bind(before);
-    }
-    sql.push(" ORDER BY ").push(id).push(" DESC LIMIT ").push_bind(i64::from(limit));
+    // CROSS JOIN keeps the order in which SQLite goes through the tables.
+    let mut sql = page("CROSS JOIN", tenant, filter, before, limit);
     sql.push(
-        ")
-        SELECT page.id, page.state,
+        "SELECT page.id, page.state,
                h.seq AS header_seq, h.line AS header_line, h.digest AS header_digest, h.request_id AS header_request_id,
                l.seq AS last_seq, l.line AS last_line, l.digest AS last_digest, l.request_id AS last_request_id
         FROM page
@@ -130,7 +105,8 @@ fn page(tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> 
               AND l.seq = (SELECT max(seq) FROM book_entry WHERE tenant_id = page.tenant_id AND game_id = page.id)
         ORDER BY page.id DESC",
     );
-    sql
+    let rows = sql.build().fetch_all(file).await.map_err(classify)?;
+    rows.iter().map(Columns::summary).collect()
 }
 
 pub(super) async fn clock_unix_ms(file: impl Executor<'_, Database = Sqlite>) -> Result<u64, Error> {
