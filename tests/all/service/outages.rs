@@ -6,7 +6,7 @@ use plybook_tests::injected::over_postgres;
 use plybook_tests::node;
 use plybook_tests::postgres::{self, own};
 use plybook_tests::refused::Refused;
-use plybook_tests::wire::{Wire, narrow};
+use plybook_tests::wire::{Wire, narrow, seqs};
 use tokio::time::{Instant, sleep, timeout};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
@@ -76,6 +76,9 @@ async fn a_row_changed_by_the_superuser_is_found() {
     corrupt(Refused::by(there.wire.try_get(&game.id, Some(5)).await));
     corrupt(there.wire.follow(&game.id).with_snapshot().refused().await);
     assert_eq!(there.wire.try_get(&game.id, Some(3)).await.unwrap().seq, 3);
+    let (frames, ended) = there.wire.follow(&game.id).open().await.rest().await;
+    assert_eq!(seqs(&frames), [1, 2, 3], "a stream goes as far as the book is sound");
+    corrupt(ended.expect("and says where it is not"));
     let export = there.wire.book(&game.id).await;
     let why = plybook_core::Book::parse(&export).unwrap_err();
     assert_eq!(why.seq.map(|seq| seq.0), Some(4), "the export is what is stored, and shows the damage");

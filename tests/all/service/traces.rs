@@ -1,6 +1,6 @@
 //! What an operator sees of a node: a span a call, logs by line, and no secret in either.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use opentelemetry_proto::tonic::trace::v1::Span;
 use plybook_tests::collector::{Collector, attribute, collector};
@@ -57,6 +57,23 @@ async fn each_call_is_a_span_of_the_callers_trace() {
     let created = spans.iter().find(|span| span.name.ends_with("/CreateGame")).expect("a call without a trace begins one");
     assert!(created.parent_span_id.is_empty() && created.trace_id != bytes(TRACE));
     assert_eq!(told(created).2, Some("1".to_owned()));
+}
+
+/// Neither a call nor the node's end waits for a collector that takes the line and says nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_collector_that_hangs_harms_nobody() {
+    let hanging = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("books.db");
+    let endpoint = format!("http://{}", hanging.local_addr().unwrap());
+    let node = node::over(file.to_str().unwrap()).with(&["--otlp-endpoint", &endpoint]).start();
+    let mut game = node.wire().await.game().await;
+    let began = Instant::now();
+    game.play("a1 b1 a2 b2").await;
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?} for four moves", began.elapsed());
+    drop(game);
+    node.terminate();
+    assert!(tokio::task::block_in_place(|| node.ended_within(Duration::from_secs(10))).success());
 }
 
 fn told(span: &Span) -> (&str, Option<String>, Option<String>, Option<String>) {

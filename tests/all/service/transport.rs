@@ -101,6 +101,28 @@ async fn bytes_that_are_no_message_are_refused_as_such() {
     assert_eq!(missing.code(), Code::Unimplemented);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn odd_timeouts_do_no_harm() {
+    let local = over_sqlite().await.start().await;
+    let wire = local.wire().await;
+    let game = wire.game().await;
+    for timeout in ["99999999H", "99999999M", "abc", "-1S", "S", "123456789S"] {
+        let mut request = Request::new(v1::GetGameRequest { game_id: game.id.clone(), at_seq: None });
+        request.metadata_mut().insert("grpc-timeout", timeout.parse().unwrap());
+        assert_eq!(wire.games().get_game(request).await.unwrap().into_inner().game.unwrap().seq, 1, "{timeout}");
+        let mut request = Request::new(wire.follow(&game.id).until_head().request);
+        request.metadata_mut().insert("grpc-timeout", timeout.parse().unwrap());
+        assert!(wire.games().stream_events(request).await.unwrap().get_mut().message().await.unwrap().is_some(), "{timeout}");
+    }
+    for timeout in ["0S", "0n", "1n"] {
+        let mut request = Request::new(v1::GetGameRequest { game_id: game.id.clone(), at_seq: None });
+        request.metadata_mut().insert("grpc-timeout", timeout.parse().unwrap());
+        let late = wire.games().get_game(request).await.unwrap_err();
+        // The client's own timer, if it is the first, says CANCELLED.
+        assert!(matches!(late.code(), Code::DeadlineExceeded | Code::Cancelled), "{timeout}: {late:?}");
+    }
+}
+
 /// A message of a later release: what is not known is skipped.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fields_of_a_later_release_are_skipped() {

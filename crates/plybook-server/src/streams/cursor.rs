@@ -1,13 +1,14 @@
 //! One stream: read after the cursor, then wait.
 //!
-//! Invariant: frames are in the order of the book, without gap or repeat; the entry that closes the
+//! Invariant: frames are in the order of the book, without gap or repeat, and each follows from the
+//! one before by its digest; the entry that closes the
 //! game is the last frame; whatever else ends a stream is a status that says so.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plybook_core::Seq;
+use plybook_core::{Digest, Seq};
 use plybook_proto::v1::stream_events_response::Frame;
 use plybook_proto::v1::{CaughtUp, Heartbeat, Position, StreamEventsResponse};
 use plybook_store::{Store, StoredEntry};
@@ -63,6 +64,8 @@ pub struct Cursor {
     news: watch::Receiver<Seq>,
     wanted: Wanted,
     at: Seq,
+    /// The digest of the entry at the cursor, once one was sent.
+    link: Option<Digest>,
     page: VecDeque<Arc<StoredEntry>>,
     caught_up: bool,
     over: bool,
@@ -81,7 +84,7 @@ impl Cursor {
     pub fn new(ground: Ground, wanted: Wanted) -> Cursor {
         let (news, at) = (ground.topic.news(), wanted.after);
         let heartbeat_at = Instant::now() + wanted.heartbeat;
-        Cursor { ground, news, wanted, at, page: VecDeque::new(), caught_up: false, over: false, heartbeat_at }
+        Cursor { ground, news, wanted, at, link: None, page: VecDeque::new(), caught_up: false, over: false, heartbeat_at }
     }
 
     /// The frames, as the transport wants them.
@@ -168,7 +171,11 @@ impl Cursor {
         if stored.seq != self.at.next() {
             return Err(Refusal::BookCorrupt { first_bad: self.at.next(), why: format!("entry {} follows {}", stored.seq, self.at) });
         }
+        if self.link.is_some_and(|before| before.chain(&stored.line) != stored.digest) {
+            return Err(Refusal::BookCorrupt { first_bad: stored.seq, why: "its digest does not follow from the entry before".to_owned() });
+        }
         let event = replies::event::stored(&self.ground.opened, stored)?;
+        self.link = Some(stored.digest);
         self.at = stored.seq;
         self.over = !event.revealed_seed.is_empty();
         Ok(Frame::Event(event))
