@@ -117,9 +117,9 @@ async fn odd_timeouts_do_no_harm() {
     for timeout in ["0S", "0n", "1n"] {
         let mut request = Request::new(v1::GetGameRequest { game_id: game.id.clone(), at_seq: None });
         request.metadata_mut().insert("grpc-timeout", timeout.parse().unwrap());
-        let late = wire.games().get_game(request).await.unwrap_err();
-        // The client's own timer, if it is the first, says CANCELLED.
-        assert!(matches!(late.code(), Code::DeadlineExceeded | Code::Cancelled), "{timeout}: {late:?}");
+        // The client's own timer says CANCELLED; an answer may be quicker than either timer.
+        let late = wire.games().get_game(request).await.map_or_else(|late| Some(late.code()), |_| None);
+        assert!(matches!(late, None | Some(Code::DeadlineExceeded | Code::Cancelled)), "{timeout}: {late:?}");
     }
 }
 
