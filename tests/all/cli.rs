@@ -6,6 +6,7 @@ mod import;
 mod import_again;
 mod import_formats;
 mod play;
+mod verify;
 mod watch;
 
 use std::io::Write as _;

@@ -1,6 +1,6 @@
 //! One test binary: what Plybook promises, from the rules up to server processes.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 mod book;
 mod cli;
@@ -10,3 +10,4 @@ mod rules;
 mod scenarios;
 mod service;
 mod store;
+mod verify;

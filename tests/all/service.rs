@@ -1,5 +1,6 @@
 //! The service: what every RPC, refusal and stream promises, asked over real connections.
 
+mod audit;
 mod configuration;
 mod goldens;
 mod hot;

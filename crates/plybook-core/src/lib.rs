@@ -16,6 +16,7 @@
 //! | [`dice`], [`digest`] | what can be proved |
 //! | [`header`], [`entry`], [`book`] | the text that is stored |
 //! | [`game`], [`rejection`] | folds the book, decides what may be appended |
+//! | [`verify`] | checks a whole book |
 //! | [`grid`], [`diagram`] | coordinates and boards as text |
 //! | [`limits`] | a number for everything |
 
@@ -43,6 +44,7 @@ mod scan;
 pub mod seat;
 pub mod seq;
 pub mod time;
+pub mod verify;
 
 pub use ::uuid::Uuid;
 pub use action::Action;

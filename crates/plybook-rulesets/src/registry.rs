@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plybook_core::params::BadParam;
+use plybook_core::verify::Rulebook;
 use plybook_core::{Card, Header, ParamValue, Params, Rules, Ruleset, RulesetId};
 
 use crate::connect_four::ConnectFour;
@@ -118,6 +119,12 @@ impl Registry {
             id: RulesetId::new(name, version),
             known: versions.iter().map(|(id, _)| id.version).collect(),
         })
+    }
+}
+
+impl Rulebook for Registry {
+    fn rules_of(&self, header: &Header) -> Result<Arc<dyn Rules>, String> {
+        Registry::rules_of(self, header).map_err(|error| error.to_string())
     }
 }
 

@@ -12,6 +12,7 @@ mod list_rulesets;
 mod make_move;
 mod stream_events;
 mod undo;
+mod verify_game;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -99,5 +100,8 @@ impl AuditService for AuditRpc {
 
     async fn get_book(&self, request: Request<v1::GetBookRequest>) -> Result<Response<Self::GetBookStream>, Status> {
         Ok(Response::new(get_book::answer(&self.0, request).await?))
+    }
+    async fn verify_game(&self, request: Request<v1::VerifyGameRequest>) -> Result<Response<v1::VerifyGameResponse>, Status> {
+        Ok(Response::new(verify_game::answer(&self.0, request).await?))
     }
 }

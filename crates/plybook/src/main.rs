@@ -13,6 +13,7 @@ mod play;
 mod screen;
 mod serve;
 mod typed;
+mod verify;
 mod watch;
 mod words;
 
@@ -39,6 +40,8 @@ enum Command {
     Watch(watch::WatchArgs),
     /// Writes a game's book, a .ply file
     Export(export::ExportArgs),
+    /// Checks books with no server and no network
+    Verify(verify::VerifyArgs),
     /// Plays recorded games through the API: .ply, Connect Four, Othello, gomoku, SGF, JSON lines
     Import(import::ImportArgs),
 }
@@ -51,6 +54,7 @@ async fn main() -> ExitCode {
         Command::Play(args) => play::run(args).await,
         Command::Watch(args) => watch::run(args).await,
         Command::Export(args) => export::run(args).await,
+        Command::Verify(args) => verify::run(&args),
         Command::Import(args) => import::run(args).await,
     };
     exit::code(result)

@@ -1,6 +1,7 @@
 //! `plybook migrate`: brings a database's schema up to this build's.
 
 use crate::database::DatabaseArgs;
+use crate::screen::Screen;
 
 /// Flags of `plybook migrate`.
 #[derive(Debug, clap::Args)]
@@ -13,6 +14,6 @@ pub(crate) struct MigrateArgs {
 pub(crate) async fn run(args: MigrateArgs) -> anyhow::Result<()> {
     let database = args.database.read()?;
     database.migrate().await?;
-    println!("{} has the schema of plybook {}", database.tell(), env!("CARGO_PKG_VERSION"));
+    Screen::new().say(format!("{} has the schema of plybook {}", database.tell(), env!("CARGO_PKG_VERSION")))?;
     Ok(())
 }

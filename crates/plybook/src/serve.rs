@@ -15,6 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::database::DatabaseArgs;
 use crate::exit::usage;
+use crate::screen::Screen;
 
 const EXIT_CODES: &str = "Exit codes: 0 told to stop; 2 a flag, an address, a file or a schema that cannot work as it is; \
                           1 whatever another moment may cure, such as a database that does not answer.";
@@ -110,9 +111,13 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
 }
 
 fn announce(address: SocketAddr, database: &str) {
-    println!("plybook {} is listening on {address}", env!("CARGO_PKG_VERSION"));
-    println!("books are kept in {database}");
-    println!("try: plybook play --server http://{address} --ruleset connect_four");
+    let told = format!(
+        "plybook {} is listening on {address}\nbooks are kept in {database}\n\
+         try: plybook play --server http://{address} --ruleset connect_four",
+        env!("CARGO_PKG_VERSION"),
+    );
+    // Whoever started the node may not listen to it.
+    let _ = Screen::new().say(told);
     tracing::info!(%address, %database, "serving");
 }
 

@@ -44,6 +44,11 @@ pub fn listed(summary: &Summary, ending: Option<&str>) -> Result<v1::Game, Refus
     Ok(game)
 }
 
+/// A game in a list whose book cannot be read.
+pub fn unreadable(summary: &Summary) -> v1::Game {
+    v1::Game { game_id: summary.game.to_string(), state: state(summary.state).into(), ..v1::Game::default() }
+}
+
 /// Whether the last entry of a summary only closed the game, so that the one before it ended it.
 pub fn closed_apart(summary: &Summary) -> bool {
     summary.last.line.parse::<Entry>().is_ok_and(|entry| matches!(entry.body, Body::Close))

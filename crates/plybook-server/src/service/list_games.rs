@@ -31,7 +31,14 @@ pub(super) async fn answer(service: &Service, request: Request<v1::ListGamesRequ
     };
     let mut games = Vec::with_capacity(summaries.len());
     for summary in &summaries {
-        games.push(listed(service, &caller, summary).await?);
+        games.push(match listed(service, &caller, summary).await {
+            Err(Refusal::BookCorrupt { first_bad, why }) => {
+                // One broken book must not hide the others.
+                tracing::error!(game = %summary.game, %first_bad, %why, "a book is corrupt");
+                replies::game::unreadable(summary)
+            }
+            listed => listed?,
+        });
     }
     Ok(v1::ListGamesResponse { games, next_page_token })
 }

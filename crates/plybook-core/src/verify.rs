@@ -1,0 +1,199 @@
+//! Checks a whole book: that nothing was added, removed or altered, and that all of it follows.
+//!
+//! Checked are the form, every digest, legality under the pinned rules, changes, turn order, times,
+//! outcome, the seed against its commitment, and every face against the seed. What no book alone can
+//! show is that it was not written anew from its first entry on: for that, compare its digest with one
+//! that was taken earlier.
+//!
+//! Invariant: one path checks files and stored games; on any input it answers, and never panics.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::book::{Book, BookError};
+use crate::dice::{Dice, Face, Seed, Throw};
+use crate::digest::Digest;
+use crate::entry::{Body, Entry};
+use crate::game::{Game, Head, State};
+use crate::header::{Header, SeedFrom};
+use crate::outcome::Outcome;
+use crate::rules::Rules;
+use crate::seat::Seat;
+use crate::seq::Seq;
+
+/// Where the rules that a header pins are found.
+pub trait Rulebook {
+    /// The rules, or a sentence that says why there are none.
+    fn rules_of(&self, header: &Header) -> Result<Arc<dyn Rules>, String>;
+}
+
+/// What a whole book shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The header.
+    pub header: Header,
+    /// Number of entries.
+    pub entries: u32,
+    /// Digest of the last entry.
+    pub digest: Digest,
+    /// What may still happen.
+    pub state: State,
+    /// How the game ended, if it did.
+    pub outcome: Option<Outcome>,
+    /// Throws checked or still to be checked, those that were taken back included.
+    pub throws: u64,
+    /// What may be claimed of the dice.
+    pub dice: DiceClaim,
+}
+
+/// What may be claimed of a book's dice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiceClaim {
+    /// Nothing was thrown.
+    NoThrows,
+    /// The seed is not revealed yet: the faces are possible, and that is all that is known.
+    NotRevealed,
+    /// The dice were fixed before the first throw and not changed. The service chose the seed alone.
+    FixedByService,
+    /// The same, but the caller chose the seed, and could know every face in advance.
+    FixedByCaller,
+}
+
+impl fmt::Display for DiceClaim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DiceClaim::NoThrows => "nothing was thrown",
+            DiceClaim::NotRevealed => "the seed is not revealed yet, so the faces cannot be checked",
+            DiceClaim::FixedByService => "the dice were fixed before the first throw and not changed; the service chose the seed alone",
+            DiceClaim::FixedByCaller => {
+                "the dice were fixed before the first throw and not changed; the caller chose the seed and could know every face"
+            }
+        })
+    }
+}
+
+/// The first thing that is wrong with a book.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{why}", place(self))]
+pub struct Wrong {
+    /// Line of the file, from 1, where the book came as a file and its form is wrong.
+    pub line: Option<usize>,
+    /// The first wrong entry, where it is one.
+    pub seq: Option<Seq>,
+    /// What it claims, and what the rules say.
+    pub why: String,
+}
+
+fn place(wrong: &Wrong) -> String {
+    match (wrong.line, wrong.seq) {
+        (Some(line), Some(seq)) => format!("line {line}, entry {seq}: "),
+        (Some(line), None) => format!("line {line}: "),
+        (None, Some(seq)) => format!("entry {seq}: "),
+        (None, None) => String::new(),
+    }
+}
+
+impl From<BookError> for Wrong {
+    fn from(error: BookError) -> Wrong {
+        Wrong { line: Some(error.line), seq: error.seq, why: error.why }
+    }
+}
+
+/// Checks the text of a `.ply` file.
+pub fn verify(file: &str, rulebook: &dyn Rulebook) -> Result<Report, Wrong> {
+    let book = Book::parse(file)?;
+    let mut verifier = Verifier::new(book.header().clone(), rulebook)?;
+    for link in book.lines() {
+        verifier.follow(&link.text, link.digest)?;
+    }
+    verifier.finish()
+}
+
+/// A check under way, entry by entry.
+#[derive(Debug)]
+pub struct Verifier {
+    game: Game,
+    throws: Vec<Thrown>,
+    seed: Option<(Seq, Seed)>,
+}
+
+/// A throw as the book shows it.
+#[derive(Debug)]
+struct Thrown {
+    seq: Seq,
+    draw: u64,
+    seat: Seat,
+    throw: Throw,
+    faces: Vec<Face>,
+}
+
+impl Verifier {
+    /// Begins with entry 1.
+    pub fn new(header: Header, rulebook: &dyn Rulebook) -> Result<Verifier, Wrong> {
+        let rules = rulebook.rules_of(&header).map_err(|why| wrong(Seq::FIRST, why))?;
+        Ok(Verifier { game: Game::new(header, rules), throws: Vec::new(), seed: None })
+    }
+
+    /// The last entry found right.
+    pub const fn head(&self) -> Head {
+        self.game.head()
+    }
+
+    /// Checks the next line with its stored digest. After a wrong one nothing more can be said.
+    pub fn follow(&mut self, line: &str, digest: Digest) -> Result<(), Wrong> {
+        let draw = self.game.position().throws();
+        let entry = self.game.apply_line(line, digest).map_err(|error| wrong(error.seq, error.why))?;
+        if let Some(thrown) = self.thrown(&entry, draw) {
+            self.throws.push(thrown);
+        }
+        if let Some(seed) = entry.seed {
+            self.seed = Some((entry.seq, seed));
+        }
+        Ok(())
+    }
+
+    /// Checks what needs the whole book, and says what it shows.
+    pub fn finish(self) -> Result<Report, Wrong> {
+        if let Some((_, seed)) = &self.seed {
+            let dice = self.game.dice(seed.clone());
+            self.throws.iter().try_for_each(|thrown| thrown.check(&dice))?;
+        }
+        let header = self.game.header();
+        let dice = match (self.throws.is_empty(), &self.seed, header.seed_from) {
+            (true, _, _) => DiceClaim::NoThrows,
+            (false, None, _) => DiceClaim::NotRevealed,
+            (false, Some(_), SeedFrom::Service) => DiceClaim::FixedByService,
+            (false, Some(_), SeedFrom::Caller) => DiceClaim::FixedByCaller,
+        };
+        Ok(Report {
+            header: header.clone(),
+            entries: self.game.head().seq.0,
+            digest: self.game.head().digest,
+            state: self.game.state(),
+            outcome: self.game.outcome().cloned(),
+            throws: self.throws.len() as u64,
+            dice,
+        })
+    }
+
+    fn thrown(&self, entry: &Entry, draw: u64) -> Option<Thrown> {
+        let Body::Move(made) = &entry.body else { return None };
+        let rules = self.game.rules();
+        let throw = rules.throw(rules.read_action(&made.notation)?)?;
+        Some(Thrown { seq: entry.seq, draw, seat: entry.actor.seat?, throw, faces: made.faces.clone() })
+    }
+}
+
+impl Thrown {
+    fn check(&self, dice: &Dice) -> Result<(), Wrong> {
+        let faces = dice.throw(self.draw, self.seat, self.throw);
+        if faces == self.faces {
+            return Ok(());
+        }
+        Err(wrong(self.seq, format!("it shows {:?}, but the seed gives {faces:?}", self.faces)))
+    }
+}
+
+fn wrong(seq: Seq, why: String) -> Wrong {
+    Wrong { line: None, seq: Some(seq), why }
+}

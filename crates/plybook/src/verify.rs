@@ -1,0 +1,144 @@
+//! `plybook verify`: checks books with no server and no network.
+//!
+//! Invariant: every file is read to its end or to the first thing that is wrong with it; one wrong
+//! file makes the exit code 1, whatever the others are.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use plybook_core::game::State;
+use plybook_core::verify::{Report, Wrong, verify};
+use plybook_core::{Outcome, Seat};
+use plybook_rulesets::Registry;
+use serde_json::{Value, json};
+
+use crate::screen::Screen;
+
+/// Flags of `plybook verify`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct VerifyArgs {
+    /// The books, .ply files
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// One JSON object a file and line, instead of words
+    #[arg(long)]
+    json: bool,
+}
+
+/// What came of one file.
+enum Verdict {
+    Verified(Box<Report>),
+    Wrong(Wrong),
+    /// The file itself cannot be read.
+    Unreadable(String),
+}
+
+/// No file of a book is larger: as many entries as a game may have, each as long as a line may be.
+const FILE_BYTES_MAX: u64 = 512 << 20;
+
+/// Checks every file.
+pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<()> {
+    let registry = Registry::standard();
+    let screen = Screen::new();
+    let mut wrong = 0;
+    for file in &args.files {
+        let verdict = check(file, &registry);
+        wrong += usize::from(!matches!(verdict, Verdict::Verified(_)));
+        let told = if args.json { as_json(file, &verdict).to_string() } else { in_words(file, &verdict) };
+        screen.say(told)?;
+    }
+    if wrong > 0 {
+        bail!("{wrong} of {} did not verify", args.files.len());
+    }
+    Ok(())
+}
+
+fn check(file: &Path, registry: &Registry) -> Verdict {
+    match read(file) {
+        Err(why) => Verdict::Unreadable(why),
+        Ok(bytes) => match String::from_utf8(bytes) {
+            Err(error) => Verdict::Wrong(not_text(&error)),
+            Ok(text) => match verify(&text, registry) {
+                Ok(report) => Verdict::Verified(Box::new(report)),
+                Err(wrong) => Verdict::Wrong(wrong),
+            },
+        },
+    }
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, String> {
+    let bytes = std::fs::metadata(file).map_err(|error| error.to_string())?.len();
+    if bytes > FILE_BYTES_MAX {
+        return Err(format!("has {bytes} bytes; no book has more than {FILE_BYTES_MAX}"));
+    }
+    std::fs::read(file).map_err(|error| error.to_string())
+}
+
+fn not_text(error: &std::string::FromUtf8Error) -> Wrong {
+    let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+    let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
+    Wrong { line: Some(line), seq: None, why: "is not UTF-8".to_owned() }
+}
+
+fn in_words(file: &Path, verdict: &Verdict) -> String {
+    let file = file.display();
+    match verdict {
+        Verdict::Unreadable(why) => format!("{file}: cannot be read: {why}"),
+        Verdict::Wrong(wrong) => format!("{file}: WRONG: {wrong}"),
+        Verdict::Verified(report) => format!(
+            "{file}: verified\n  game {} of {}, {} entries, {}\n  {}\n  dice: {}\n  head digest {}\n  \
+             not signed: a book written anew from its first entry would pass as well; only a head digest taken earlier shows that",
+            report.header.game,
+            report.header.ruleset,
+            report.entries,
+            state(report.state),
+            outcome(report.outcome.as_ref()),
+            report.dice,
+            report.digest,
+        ),
+    }
+}
+
+fn as_json(file: &Path, verdict: &Verdict) -> Value {
+    let file = file.display().to_string();
+    match verdict {
+        Verdict::Unreadable(why) => json!({ "file": file, "verified": false, "why": why }),
+        Verdict::Wrong(wrong) => {
+            json!({ "file": file, "verified": false, "line": wrong.line, "entry": wrong.seq.map(|seq| seq.0), "why": wrong.why })
+        }
+        Verdict::Verified(report) => json!({
+            "file": file,
+            "verified": true,
+            "game_id": report.header.game.to_string(),
+            "ruleset": report.header.ruleset.to_string(),
+            "entries": report.entries,
+            "state": state(report.state),
+            "winners": report.outcome.as_ref().map(|outcome| seats(outcome).collect::<Vec<_>>()),
+            "reason": report.outcome.as_ref().map(|outcome| outcome.reason.to_string()),
+            "throws": report.throws,
+            "dice": report.dice.to_string(),
+            "head_digest": report.digest.to_string(),
+            "signed": false,
+        }),
+    }
+}
+
+const fn state(state: State) -> &'static str {
+    match state {
+        State::Active => "active",
+        State::Finished => "finished",
+        State::Closed => "closed",
+    }
+}
+
+fn outcome(outcome: Option<&Outcome>) -> String {
+    match outcome {
+        None => "still going on".to_owned(),
+        Some(outcome) if outcome.winning_seats().is_empty() => format!("drawn ({})", outcome.reason),
+        Some(outcome) => format!("won by seat {} ({})", outcome.winning_seats(), outcome.reason),
+    }
+}
+
+fn seats(outcome: &Outcome) -> impl Iterator<Item = u8> {
+    outcome.winning_seats().iter().map(|Seat(seat)| seat)
+}

@@ -1,0 +1,99 @@
+//! VerifyGame: the store's rows, checked.
+
+use plybook_proto::v1::{DiceClaim, GameState, ListGamesRequest, VerifyGameRequest, VerifyGameResponse};
+use plybook_tests::injected::{over_postgres, over_sqlite};
+use plybook_tests::postgres::{self, TestDatabase};
+use plybook_tests::refused::Refused;
+use plybook_tests::wire::Wire;
+
+async fn verified(wire: &Wire, game_id: &str) -> VerifyGameResponse {
+    wire.audit().verify_game(VerifyGameRequest { game_id: game_id.to_owned() }).await.unwrap().into_inner()
+}
+
+#[tokio::test]
+async fn a_sound_game_says_what_may_be_claimed_of_it() {
+    let local = over_sqlite().await.start().await;
+    let wire = local.wire().await;
+    let mut game = wire.game().snakes(12, &[]).await;
+    let fresh = verified(&wire, &game.id).await;
+    assert_eq!((fresh.entries, fresh.first_wrong_seq, fresh.dice_claim()), (1, None, DiceClaim::NoThrows));
+    let event = game.play("roll roll").await;
+    let open = verified(&wire, &game.id).await;
+    assert_eq!((open.entries, open.dice_claim(), open.book_digest), (3, DiceClaim::NotRevealed, event.book_digest));
+    while game.to_move.is_some() {
+        game.play("roll").await;
+    }
+    let closed = verified(&wire, &game.id).await;
+    assert_eq!((closed.entries, closed.why.as_str(), closed.dice_claim()), (game.head, "", DiceClaim::FixedByService));
+
+    let mut chosen = wire.game().snakes(12, &[]).seed(&[3; 32]).await;
+    while chosen.to_move.is_some() {
+        chosen.play("roll").await;
+    }
+    assert_eq!(verified(&wire, &chosen.id).await.dice_claim(), DiceClaim::FixedByCaller);
+
+    let none = VerifyGameRequest { game_id: plybook_tests::wire::fresh() };
+    Refused::by(wire.audit().verify_game(none).await).with("GAME_NOT_FOUND");
+}
+
+/// What the superuser does behind the triggers' back.
+async fn behind(database: &TestDatabase, change: &str) {
+    let tables = ["book_entry", "game_seed"];
+    let switch = |how: &str| tables.map(|table| format!("ALTER TABLE {table} {how} TRIGGER USER;")).concat();
+    database.execute(&format!("{}{change};{}", switch("DISABLE"), switch("ENABLE"))).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_changed_a_missing_and_a_moved_row_are_named() {
+    let database = postgres::database().await;
+    let local = over_postgres(&database).await.start().await;
+    let wire = local.wire().await;
+    let of = |game: &str| format!("game_id = '{game}'");
+    for (change, first_wrong, why) in [
+        ("UPDATE book_entry SET line = replace(line, 'c3', 'c2') WHERE GAME AND seq = 4", 4, "digest"),
+        ("UPDATE book_entry SET digest = sha256('x') WHERE GAME AND seq = 3", 3, "digest"),
+        ("UPDATE book_entry SET line = 'nonsense' WHERE GAME AND seq = 2", 2, "the line"),
+        ("UPDATE book_entry SET line = replace(line, 'mnk@1', 'gomoku@1') WHERE GAME AND seq = 1", 1, "digest"),
+        (
+            "UPDATE book_entry a SET line = b.line, digest = b.digest FROM book_entry b
+             WHERE a.GAME AND b.GAME AND a.seq + b.seq = 7 AND a.seq IN (3, 4)",
+            3,
+            "digest",
+        ),
+        ("UPDATE game_seed SET seed = sha256('x') WHERE GAME", 1, "not the one committed to"),
+    ] {
+        let mut game = wire.game().await;
+        game.play("a1 b2 c3 a3").await;
+        behind(&database, &change.replace("GAME", &of(&game.id))).await;
+        let found = verified(&wire, &game.id).await;
+        assert_eq!((found.first_wrong_seq, found.entries), (Some(first_wrong), first_wrong - 1), "{change}: {}", found.why);
+        assert!(found.why.contains(why), "{change}: {}", found.why);
+        assert_eq!(found.dice_claim(), DiceClaim::Unspecified);
+    }
+}
+
+/// A hole is found by the store, which never answers around it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deleted_row_is_never_read_over() {
+    let database = postgres::database().await;
+    let local = over_postgres(&database).await.start().await;
+    let wire = local.wire().await;
+    let mut game = wire.game().await;
+    game.play("a1 b2 c3 a3").await;
+    behind(&database, &format!("DELETE FROM book_entry WHERE game_id = '{}' AND seq = 3", game.id)).await;
+    let refused = Refused::by(wire.audit().verify_game(VerifyGameRequest { game_id: game.id.clone() }).await);
+    refused.with("INTERNAL");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_broken_book_does_not_hide_the_others_from_a_list() {
+    let database = postgres::database().await;
+    let local = over_postgres(&database).await.start().await;
+    let wire = local.wire().await;
+    let (sound, broken) = (wire.game().await, wire.game().await);
+    behind(&database, &format!("UPDATE book_entry SET line = 'nonsense' WHERE game_id = '{}' AND seq = 1", broken.id)).await;
+    let list = wire.games().list_games(ListGamesRequest::default()).await.unwrap().into_inner();
+    assert_eq!(list.games.iter().map(|game| game.game_id.as_str()).collect::<Vec<_>>(), [&broken.id, &sound.id]);
+    assert_eq!((list.games[0].state(), &list.games[0].ruleset), (GameState::Active, &None));
+    assert!(list.games[1].ruleset.is_some());
+}
