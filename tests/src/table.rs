@@ -281,7 +281,7 @@ impl Table {
         let seat = trial.position().to_move();
         let changes = trial.resolve(Action::Roll, faces).unwrap_or_else(|why| panic!("a throw is refused: {why}"));
         let cells = plybook_core::entry::in_book_order(changes.cells().to_vec());
-        let (verdict, _) = trial.step(changes, true);
+        let verdict = trial.step(changes, true);
         let closes = trial.position().outcome().is_some() && !started.game.header().undo.after_end;
         let made = Move { notation: "roll".to_owned(), ply: trial.position().ply(), faces: faces.to_vec(), cells, verdict };
         let entry = Entry {

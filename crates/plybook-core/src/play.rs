@@ -11,7 +11,7 @@ use crate::change::{CellChange, Changes};
 use crate::dice::Face;
 use crate::position::{Position, Status};
 use crate::rules::{Illegal, Rules, Verdict};
-use crate::seat::{Seat, SeatSet};
+use crate::seat::Seat;
 
 /// A standing move: what it changed and what stood before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,25 +65,25 @@ impl Play {
     }
 
     /// One step forward: applies what [`Play::resolve`] answered and says what follows.
-    pub fn step(&mut self, changes: Changes, threw: bool) -> (Verdict, SeatSet) {
+    pub fn step(&mut self, changes: Changes, threw: bool) -> Verdict {
         let Status::InProgress { to_move: seat } = *self.position.status() else {
             panic!("a step is taken only in a game in progress");
         };
         self.position.apply(seat, &changes, threw);
         let verdict = self.rules.judge(&self.position, seat, &changes);
-        let (status, skipped) = match &verdict {
-            Verdict::Next { seat, skipped } => (Status::InProgress { to_move: *seat }, *skipped),
-            Verdict::Finished(outcome) => (Status::Finished(outcome.clone()), SeatSet::EMPTY),
+        let status = match &verdict {
+            Verdict::Next { seat, .. } => Status::InProgress { to_move: *seat },
+            Verdict::Finished(outcome) => Status::Finished(outcome.clone()),
         };
         let before = self.position.set_status(status);
         self.standing.push(Standing { seat, changes, threw, before });
-        (verdict, skipped)
+        verdict
     }
 
     /// Plays `action` for the seat to move.
     pub fn play(&mut self, action: Action, faces: &[Face]) -> Result<Verdict, Illegal> {
         let changes = self.resolve(action, faces)?;
-        Ok(self.step(changes, !faces.is_empty()).0)
+        Ok(self.step(changes, !faces.is_empty()))
     }
 
     /// One step back; nothing at the beginning.

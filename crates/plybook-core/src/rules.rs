@@ -97,6 +97,14 @@ impl Verdict {
     pub const fn next(seat: Seat) -> Verdict {
         Verdict::Next { seat, skipped: SeatSet::EMPTY }
     }
+
+    /// Who was due but cannot move; nobody once the game is over.
+    pub const fn skipped(&self) -> SeatSet {
+        match self {
+            Verdict::Next { skipped, .. } => *skipped,
+            Verdict::Finished(_) => SeatSet::EMPTY,
+        }
+    }
 }
 
 /// Why an action is not legal: a code for machines and a sentence for people.

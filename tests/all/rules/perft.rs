@@ -72,8 +72,8 @@ fn perft_as_published(play: &mut Play, depth: u32, table: &Table) -> u64 {
     let mut count = 0;
     for action in actions {
         let changes = play.resolve(action, &[]).unwrap();
-        let (verdict, skipped) = play.step(changes, false);
-        let skips = if table.skips_count { skipped.len() as u32 } else { 0 };
+        let verdict = play.step(changes, false);
+        let skips = if table.skips_count { verdict.skipped().len() as u32 } else { 0 };
         count += match verdict {
             // The skip is the last ply.
             Verdict::Next { .. } if depth - 1 <= skips => 1,

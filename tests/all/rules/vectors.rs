@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use plybook_core::action::Column;
-use plybook_core::{Action, Cell, Digest, Play, Seat, SeatSet, Verdict};
+use plybook_core::{Action, Cell, Digest, Play, Seat, SeatSet};
 use plybook_tests::vectors::{End, Source, Vector, committed, folder, given, print};
 
 /// Games of a file that are committed.
@@ -63,8 +63,7 @@ fn replay(vector: &Vector) -> (Play, String) {
         assert!(legal.contains(text), "{}: {text} is not legal at ply {ply}", vector.id);
         let _ = writeln!(lines, "{ply}:{seat}:{}", legal.join(";"));
         let changes = play.resolve(read(text, &play), &[]).unwrap();
-        let (verdict, skips) = play.step(changes, false);
-        skipped = if matches!(verdict, Verdict::Next { .. }) { skips } else { SeatSet::EMPTY };
+        skipped = play.step(changes, false).skipped();
     }
     (play, lines)
 }

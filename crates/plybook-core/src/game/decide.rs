@@ -110,7 +110,7 @@ impl Game {
         let faces = throw.map_or_else(Vec::new, |throw| dice.throw(draw, to_move, throw));
         let changes = self.play.resolve(action, &faces).map_err(Rejection::Illegal)?;
         let cells = in_book_order(changes.cells().to_vec());
-        let (verdict, _) = self.play.step(changes, throw.is_some());
+        let verdict = self.play.step(changes, throw.is_some());
         let ply = self.position().ply();
         let stepped = self.play.back();
         assert!(stepped.is_some(), "the trial step is taken back");

@@ -98,7 +98,7 @@ impl Game {
         if in_book_order(changes.cells().to_vec()) != made.cells {
             return Err("it claims other changes than the rules make".to_owned());
         }
-        let (verdict, _) = self.play.step(changes, !made.faces.is_empty());
+        let verdict = self.play.step(changes, !made.faces.is_empty());
         let ply = self.position().ply();
         if verdict != made.verdict || ply != made.ply {
             self.play.back();

@@ -4,7 +4,7 @@ use plybook_core::change::CellChange;
 use plybook_core::entry::{Body, Move, Undo};
 use plybook_core::header::SeedFrom;
 use plybook_core::rules::Piece;
-use plybook_core::{Content, Entry, Rules, Seq, Verdict, dice};
+use plybook_core::{Content, Entry, Rules, Seq, dice};
 use plybook_proto::v1::{self, event::Body as Wire};
 use plybook_store::StoredEntry;
 
@@ -67,10 +67,6 @@ fn frame(opened: &Opened, stored: &StoredEntry) -> v1::Event {
 }
 
 fn move_made(rules: &dyn Rules, entry: &Entry, made: &Move) -> v1::MoveMade {
-    let skipped = match &made.verdict {
-        Verdict::Next { skipped, .. } => replies::seats(*skipped),
-        Verdict::Finished(_) => Vec::new(),
-    };
     v1::MoveMade {
         seat: entry.actor.seat.map_or(0, replies::seat),
         notation: made.notation.clone(),
@@ -78,7 +74,7 @@ fn move_made(rules: &dyn Rules, entry: &Entry, made: &Move) -> v1::MoveMade {
         faces: made.faces.iter().map(|face| u32::from(*face)).collect(),
         ply: made.ply,
         next_seat: entry.next_seat().map(replies::seat),
-        skipped_seats: skipped,
+        skipped_seats: replies::seats(made.verdict.skipped()),
     }
 }
 
