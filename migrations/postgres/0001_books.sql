@@ -4,7 +4,8 @@
 -- closing line reveals the seed. Every key begins with the tenant, so no index mixes two of them.
 --
 -- What holds, and what holds it:
---   an entry follows the entry before it .... the append's own condition (it inserts only if seq - 1 is there)
+--   an entry follows the entry before it .... the append's own condition (it inserts only if seq - 1 is there, with
+--                                             the digest that the new line is chained to)
 --   one entry a number ...................... book_entry_pkey
 --   one answer a request, for ever .......... book_entry_request_once, game_creation_once
 --   entries never change or vanish .......... trigger book_entry_is_append_only, and the rights below

@@ -49,21 +49,25 @@ fn request(body: u8) -> RequestKey {
 }
 
 fn new_game(key: GameKey, request: RequestKey) -> NewGame {
-    let header = format!("plybook 1\ngame {}", key.game);
     NewGame {
         key,
         request,
-        digest: Digest::of(header.as_bytes()),
-        header,
+        digest: link(key, 1),
+        header: format!("plybook 1\ngame {}", key.game),
         seed: Seed::new([7; 32]),
         ruleset: "mnk".to_owned(),
         players: vec!["ann".to_owned(), "bob".to_owned()],
     }
 }
 
+/// What stands for the digest of an entry: a chain that anybody can go on with.
+fn link(key: GameKey, seq: u32) -> Digest {
+    Digest::of(format!("{} {seq}", key.game).as_bytes())
+}
+
 fn new_entry(key: GameKey, seq: u32, request: RequestKey) -> NewEntry {
     let line = format!("{seq} move {}", request.id);
-    NewEntry { key, seq: Seq(seq), request, digest: Digest::of(line.as_bytes()), line, state: None }
+    NewEntry { key, seq: Seq(seq), previous: link(key, seq.saturating_sub(1)), request, digest: link(key, seq), line, state: None }
 }
 
 /// The entry as a reader must find it.

@@ -42,6 +42,7 @@ impl LongBook {
         NewEntry {
             key: GameKey { tenant: TenantId::DEFAULT, game: self.game.header().game },
             seq: entry.seq,
+            previous: head.digest,
             request: RequestKey { id: Uuid::from_u128(u128::from(entry.seq.0)), hash: sha2::Sha256::digest(b"").into() },
             line: entry.to_string(),
             digest: applied.digest,

@@ -73,6 +73,9 @@ pub struct NewEntry {
     pub key: GameKey,
     /// Its number, from 2; it is stored only if entry `seq` − 1 is the last one.
     pub seq: Seq,
+    /// The digest of the entry before, which must be the stored one: whoever decided on another head, such
+    /// as one that a restore or a failover has lost, must not chain a line to it.
+    pub previous: Digest,
     /// The request that it answers.
     pub request: RequestKey,
     /// The text.
@@ -92,7 +95,7 @@ pub enum Append {
     Repeated(StoredEntry),
     /// The request id belongs to another request of this game, answered with this entry.
     Reused(StoredEntry),
-    /// Another entry came first, or the entry before is missing.
+    /// Another entry came first, or the entry before is missing or not the one decided on.
     Conflict,
 }
 
@@ -148,7 +151,8 @@ pub trait Store: Send + Sync + 'static {
     /// Creates a game: header, seed and lists, all or nothing, durable before the answer.
     async fn create(&self, game: NewGame) -> Result<Create, Error>;
 
-    /// Appends one line, or says why not; durable before the answer.
+    /// Appends one line after the entry that it was decided on, or says why not; durable before the
+    /// answer. A request that was answered before is known by its id, whatever else the entry says.
     ///
     /// An error leaves open whether the line was stored: repeat with the same request id.
     async fn append(&self, entry: NewEntry) -> Result<Append, Error>;

@@ -4,15 +4,16 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use plybook_core::limits::LINE_BYTES_MAX;
 use plybook_core::{Digest, Seed, Seq, Uuid};
-use plybook_store::{Append, Create, Error, Filter, GameKey, NewEntry, NewGame, RequestKey, TenantId};
+use plybook_store::{Append, Create, Error, Filter, GameKey, NewEntry, NewGame, RequestKey, State, TenantId};
 
-use super::{AnyStore, new_entry, new_game, new_key, on_both_stores, open_game, play_to, request, stored, stored_header};
+use super::{AnyStore, link, new_entry, new_game, new_key, on_both_stores, open_game, play_to, request, stored, stored_header};
 
 on_both_stores![
     a_book_reads_back_as_it_was_written,
     a_book_is_read_in_pages,
     an_unknown_game_has_nothing,
     an_entry_follows_the_last_one_or_conflicts,
+    an_entry_is_chained_to_the_stored_one_or_conflicts,
     a_repeated_append_gets_the_first_answer,
     a_repeated_append_gets_it_after_later_entries_too,
     a_reused_request_id_is_refused,
@@ -85,6 +86,31 @@ async fn an_entry_follows_the_last_one_or_conflicts(store: AnyStore) {
     }
     assert_eq!(store.last(key).await.unwrap().unwrap().seq, Seq(4));
     assert_eq!(store.append(new_entry(key, 5, request(1))).await.unwrap(), Append::Stored);
+}
+
+/// A node that remembers an entry which the store has lost must not go on from it.
+async fn an_entry_is_chained_to_the_stored_one_or_conflicts(store: AnyStore) {
+    let key = open_game(&*store).await;
+    let lost = Digest::of(b"lost");
+    for state in [None, Some(State::Closed)] {
+        for seq in [2, 3] {
+            let astray = NewEntry { previous: lost, state, ..new_entry(key, seq, request(1)) };
+            assert_eq!(store.append(astray).await.unwrap(), Append::Conflict, "{seq} {state:?}");
+        }
+        assert_eq!(store.last(key).await.unwrap().unwrap().seq, Seq::FIRST);
+    }
+    let entries = play_to(&*store, key, 3).await;
+    // The digest of an entry that is stored, but not of the one before.
+    for stale in [link(key, 1), link(key, 2)] {
+        let astray = NewEntry { previous: stale, ..new_entry(key, 4, request(1)) };
+        assert_eq!(store.append(astray).await.unwrap(), Append::Conflict);
+    }
+    // A request that was answered is known by its id, even to a node that went astray.
+    let again = NewEntry { previous: lost, ..entries[1].clone() };
+    assert_eq!(store.append(again).await.unwrap(), Append::Repeated(stored(&entries[1])));
+    let reused = NewEntry { previous: lost, request: RequestKey { hash: [9; 32], ..entries[1].request }, ..entries[1].clone() };
+    assert_eq!(store.append(reused).await.unwrap(), Append::Reused(stored(&entries[1])));
+    assert_eq!(store.append(new_entry(key, 4, request(1))).await.unwrap(), Append::Stored);
 }
 
 async fn a_repeated_append_gets_the_first_answer(store: AnyStore) {

@@ -75,7 +75,8 @@ impl Games {
         let digest = table.game.head().digest.chain(&line);
         let state = state_after(table.game.state(), &entry);
         let stored = StoredEntry { seq: entry.seq, line, digest, request_id: id.id };
-        let new = NewEntry { key, seq: stored.seq, request: id, line: stored.line.clone(), digest, state };
+        let previous = table.game.head().digest;
+        let new = NewEntry { key, seq: stored.seq, previous, request: id, line: stored.line.clone(), digest, state };
         match self.store.append(new).await? {
             Append::Stored => {
                 table.appended(&entry, id.id)?;

@@ -3,8 +3,8 @@
 //! Invariant: what a write decides on cannot change before it commits: `BEGIN IMMEDIATE` takes the
 //! file's write lock first.
 
+use sqlx::query;
 use sqlx::sqlite::{SqliteConnection, SqlitePool};
-use sqlx::{query, query_scalar};
 
 use super::read;
 use crate::error::Error;
@@ -68,7 +68,7 @@ async fn insert_game(transaction: &mut SqliteConnection, game: &NewGame) -> Resu
 pub(super) async fn append(writer: &SqlitePool, entry: &NewEntry) -> Result<Append, Error> {
     let mut transaction = writer.begin_with(BEGIN).await.map_err(classify)?;
     let found = read::find_request(&mut *transaction, entry.key, entry.request.id).await?;
-    if found.is_some() || !follows(&mut transaction, entry).await.map_err(classify)? {
+    if found.is_some() || !follows(&mut transaction, entry).await? {
         return Ok(append_from_request(found, &entry.request.hash));
     }
     insert_entry(&mut transaction, entry).await.map_err(classify)?;
@@ -76,14 +76,10 @@ pub(super) async fn append(writer: &SqlitePool, entry: &NewEntry) -> Result<Appe
     Ok(Append::Stored)
 }
 
-/// Whether the entry's number comes right after the last one of a game that exists.
-async fn follows(transaction: &mut SqliteConnection, entry: &NewEntry) -> Result<bool, sqlx::Error> {
-    let last: Option<i32> = query_scalar("SELECT max(seq) FROM book_entry WHERE tenant_id = $1 AND game_id = $2")
-        .bind(entry.key.tenant.0)
-        .bind(entry.key.game)
-        .fetch_one(transaction)
-        .await?;
-    Ok(last.is_some_and(|last| i64::from(last) + 1 == i64::from(entry.seq.0)))
+/// Whether the last entry of the game is the one that this entry is chained to.
+async fn follows(transaction: &mut SqliteConnection, entry: &NewEntry) -> Result<bool, Error> {
+    let last = read::last(transaction, entry.key).await?;
+    Ok(last.is_some_and(|last| last.seq.next() == entry.seq && last.digest == entry.previous))
 }
 
 async fn insert_entry(transaction: &mut SqliteConnection, entry: &NewEntry) -> Result<(), sqlx::Error> {
