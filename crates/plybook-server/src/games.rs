@@ -8,6 +8,7 @@
 //! | [`act`] | decides a request and appends what comes of it |
 //! | [`create`] | creates a game |
 //! | [`history`] | positions at earlier entries |
+//! | `unfit` | what is remembered, against what the store has |
 //!
 //! Invariant: a remembered head is only ever a guess that the append checks. Everything here can be
 //! dropped at any moment and rebuilt from the book.
@@ -18,13 +19,16 @@ pub mod history;
 pub mod load;
 pub mod opened;
 pub mod table;
+mod unfit;
 
 use std::sync::Arc;
 
 use moka::future::Cache;
 use plybook_core::{Game, Seq};
 use plybook_rulesets::Registry;
-use plybook_store::{GameKey, Store};
+use plybook_store::{GameKey, Store, StoredEntry};
+use tokio::sync::OwnedMutexGuard;
+use unfit::Unfit;
 
 pub use opened::Opened;
 pub use table::{SharedTable, Table};
@@ -42,7 +46,7 @@ const OPENED_PART: u64 = 8;
 /// The games of a store, as this node knows them.
 pub struct Games {
     store: Arc<dyn Store>,
-    registry: Registry,
+    registry: Arc<Registry>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     hub: Arc<Hub>,
@@ -76,11 +80,11 @@ impl Games {
             .weigher(|_, opened: &Arc<Opened>| opened.weight())
             .time_to_idle(limits.games_cache_idle)
             .build();
-        Games { store, registry, clock, ids, hub, tables, opened, history }
+        Games { store, registry: Arc::new(registry), clock, ids, hub, tables, opened, history }
     }
 
     /// The rulesets of this node.
-    pub const fn registry(&self) -> &Registry {
+    pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
@@ -97,37 +101,48 @@ impl Games {
     /// Header and rules of a game.
     pub async fn opened(&self, key: GameKey) -> Result<Arc<Opened>, Refusal> {
         let load = async { self.load_opened(key).await.map(Arc::new) };
-        self.opened.try_get_with(key, load).await.map_err(shared_refusal)
+        self.opened.try_get_with(key, load).await.map_err(|refusal| refusal.shared())
     }
 
     /// The table of a game, loaded if this node does not remember it.
-    pub async fn table(&self, key: GameKey) -> Result<SharedTable, Refusal> {
+    async fn table(&self, key: GameKey) -> Result<SharedTable, Unfit> {
         let load = async { self.load_table(key).await.map(SharedTable::new) };
-        self.tables.try_get_with(key, load).await.map_err(shared_refusal)
+        Ok(self.tables.try_get_with(key, load).await?)
     }
 
     /// A game at the head that the store has now, for reading.
     pub async fn with_head<T>(&self, key: GameKey, read: impl FnOnce(&Table) -> T) -> Result<T, Refusal> {
-        let shared = self.table(key).await?;
-        let mut table = shared.lock().await;
-        self.refresh(key, &mut table).await?;
+        let table = self.fitting(key, || self.at_head(key)).await?;
         Ok(read(&table))
     }
 
-    /// Forgets a table whose head the store does not know.
-    async fn forget(&self, key: GameKey) {
-        self.tables.invalidate(&key).await;
+    /// Reads a game whose remembered head is this very entry; nothing where it is another.
+    pub async fn seen_at<T>(&self, key: GameKey, entry: &StoredEntry, read: impl FnOnce(&Game) -> T) -> Result<Option<T>, Refusal> {
+        let Some(shared) = self.tables.get(&key).await else { return Ok(None) };
+        let table = shared.lock().await;
+        Ok((table.game.head().digest == entry.digest).then(|| read(&table.game)))
     }
-}
 
-/// Callers that waited for one load share its refusal; each gets one of its own.
-fn shared_refusal(refusal: Arc<Refusal>) -> Refusal {
-    match refusal.as_ref() {
-        Refusal::GameNotFound => Refusal::GameNotFound,
-        Refusal::StoreUnavailable => Refusal::StoreUnavailable,
-        Refusal::RulesetVersion { id, known } => Refusal::RulesetVersion { id: id.clone(), known: known.clone() },
-        Refusal::UnknownRuleset { name, known } => Refusal::UnknownRuleset { name: name.clone(), known: known.clone() },
-        Refusal::BookCorrupt { first_bad, why } => Refusal::BookCorrupt { first_bad: *first_bad, why: why.clone() },
-        other => Refusal::internal(format!("{other:?}")),
+    async fn at_head(&self, key: GameKey) -> Result<OwnedMutexGuard<Table>, Unfit> {
+        let shared = self.table(key).await?;
+        let mut table = shared.lock().await;
+        self.follow_up(key, &shared, &mut table).await?;
+        Ok(table)
+    }
+
+    /// Follows what the store has, and has the cache weigh what has grown; answers what was new.
+    async fn follow_up(&self, key: GameKey, shared: &SharedTable, table: &mut Table) -> Result<usize, Unfit> {
+        let followed = self.refresh(key, table).await?;
+        if followed > 0 {
+            self.weigh(key, shared, table).await;
+        }
+        Ok(followed)
+    }
+
+    /// The cache weighs a table when it is put in: once it has grown much, that is done again.
+    async fn weigh(&self, key: GameKey, shared: &SharedTable, table: &Table) {
+        if shared.outgrew(table) {
+            self.tables.insert(key, shared.clone()).await;
+        }
     }
 }

@@ -105,6 +105,20 @@ impl Refusal {
     }
 }
 
+impl Refusal {
+    /// Callers that waited for one load share its refusal; each gets one of its own.
+    pub(crate) fn shared(&self) -> Refusal {
+        match self {
+            Refusal::GameNotFound => Refusal::GameNotFound,
+            Refusal::StoreUnavailable => Refusal::StoreUnavailable,
+            Refusal::RulesetVersion { id, known } => Refusal::RulesetVersion { id: id.clone(), known: known.clone() },
+            Refusal::UnknownRuleset { name, known } => Refusal::UnknownRuleset { name: name.clone(), known: known.clone() },
+            Refusal::BookCorrupt { first_bad, why } => Refusal::BookCorrupt { first_bad: *first_bad, why: why.clone() },
+            other => Refusal::internal(format!("{other:?}")),
+        }
+    }
+}
+
 impl From<plybook_store::Error> for Refusal {
     fn from(error: plybook_store::Error) -> Refusal {
         use plybook_store::Error;

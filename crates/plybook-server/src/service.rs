@@ -1,7 +1,8 @@
-//! One file an RPC.
+//! One file an RPC, and one for what those that append share.
 //!
 //! Invariant: an RPC reads its request, asks the games, and makes a reply. It decides nothing.
 
+mod appending;
 mod close_game;
 mod create_game;
 mod get_book;

@@ -10,6 +10,7 @@ use plybook_core::game::{Request, State};
 use plybook_core::{Rejection, Seq};
 use plybook_store::{Append, GameKey, NewEntry, RequestKey, StoredEntry};
 
+use crate::games::unfit::Unfit;
 use crate::games::{Games, Opened, SharedTable, Table};
 use crate::limits;
 use crate::refusal::{Original, Refusal};
@@ -43,6 +44,10 @@ impl Games {
     }
 
     async fn act_to_the_end(&self, key: GameKey, id: RequestKey, request: &Request) -> Result<Acted, Refusal> {
+        self.fitting(key, || self.act_on_head(key, id, request)).await
+    }
+
+    async fn act_on_head(&self, key: GameKey, id: RequestKey, request: &Request) -> Result<Acted, Unfit> {
         for _ in 0..limits::APPEND_ATTEMPTS {
             let shared = self.table(key).await?;
             let mut table = shared.lock().await;
@@ -50,7 +55,7 @@ impl Games {
                 return Ok(acted);
             }
         }
-        Err(Refusal::internal("the head moved away from every attempt"))
+        Err(Refusal::internal("the head moved away from every attempt").into())
     }
 
     /// One attempt on the head that the table has. Nothing means: look again.
@@ -61,7 +66,7 @@ impl Games {
         request: &Request,
         shared: &SharedTable,
         table: &mut Table,
-    ) -> Result<Option<Acted>, Refusal> {
+    ) -> Result<Option<Acted>, Unfit> {
         if table.answered(id.id).is_some() {
             return self.answer_again(key, id, table).await.map(Some);
         }
@@ -69,7 +74,7 @@ impl Games {
         let dice = table.dice.clone();
         let entry = match table.game.decide(request, now, &dice) {
             Ok(entry) => entry,
-            Err(rejection) => return self.reconsider(key, rejection, table).await,
+            Err(rejection) => return self.reconsider(key, rejection, shared, table).await,
         };
         let line = entry.to_string();
         let digest = table.game.head().digest.chain(&line);
@@ -82,18 +87,13 @@ impl Games {
                 table.appended(&entry, id.id)?;
                 self.hub.committed(key, stored.clone());
                 self.store.publish(plybook_store::Wake { key, seq: stored.seq });
-                if shared.outgrew(table) {
-                    self.tables.insert(key, shared.clone()).await;
-                }
+                self.weigh(key, shared, table).await;
                 Ok(Some(Acted { stored, opened: Arc::clone(&table.opened), repeated: false }))
             }
             Append::Repeated(stored) => Ok(Some(Acted { stored, opened: Arc::clone(&table.opened), repeated: true })),
-            Append::Reused(stored) => Err(Refusal::RequestIdReused(Original::Entry(stored.seq))),
+            Append::Reused(stored) => Err(Refusal::RequestIdReused(Original::Entry(stored.seq)).into()),
             Append::Conflict => {
-                if self.refresh(key, table).await? == 0 {
-                    // The store has less than this table: it went back in time. Begin from the book.
-                    self.forget(key).await;
-                }
+                self.follow_up(key, shared, table).await?;
                 Ok(None)
             }
         }
@@ -101,8 +101,14 @@ impl Games {
 
     /// A rejection on a guess is none yet: the store may have moved on, or may have answered this
     /// very request through another node.
-    async fn reconsider(&self, key: GameKey, rejection: Rejection, table: &mut Table) -> Result<Option<Acted>, Refusal> {
-        if self.refresh(key, table).await? > 0 {
+    async fn reconsider(
+        &self,
+        key: GameKey,
+        rejection: Rejection,
+        shared: &SharedTable,
+        table: &mut Table,
+    ) -> Result<Option<Acted>, Unfit> {
+        if self.follow_up(key, shared, table).await? > 0 {
             return Ok(None);
         }
         let head = table.game.head().seq;
@@ -110,14 +116,14 @@ impl Games {
             Rejection::Stale { expected, .. } if expected < head => self.missed(key, expected).await?,
             _ => Vec::new(),
         };
-        Err(Refusal::Rejected { rejection, head, missed })
+        Err(Refusal::Rejected { rejection, head, missed }.into())
     }
 
-    async fn answer_again(&self, key: GameKey, id: RequestKey, table: &Table) -> Result<Acted, Refusal> {
+    async fn answer_again(&self, key: GameKey, id: RequestKey, table: &Table) -> Result<Acted, Unfit> {
         let found = self.store.find_request(key, id.id).await?;
-        let (stored, hash) = found.ok_or_else(|| Refusal::internal("an answered request is not in the store"))?;
+        let (stored, hash) = found.ok_or_else(|| Unfit::memory(table.game.head().seq, "an answered request is not in the store"))?;
         if hash != id.hash {
-            return Err(Refusal::RequestIdReused(Original::Entry(stored.seq)));
+            return Err(Refusal::RequestIdReused(Original::Entry(stored.seq)).into());
         }
         Ok(Acted { stored, opened: Arc::clone(&table.opened), repeated: true })
     }

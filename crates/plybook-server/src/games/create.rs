@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plybook_core::header::{Place, Principal, SeedFrom, UndoPolicy};
-use plybook_core::{Header, ParamValue, Seed, limits};
+use plybook_core::{Game, Header, ParamValue, Params, Rules, RulesetId, Seed, Seq, limits};
 use plybook_store::{Create, GameKey, NewGame, RequestKey, TenantId};
-use uuid::Uuid;
 
 use crate::games::{Games, Opened, SharedTable, Table};
 use crate::refusal::{Original, Refusal};
@@ -37,11 +36,14 @@ pub struct Plan {
 }
 
 impl Games {
-    /// Creates a game, or finds the one that this request created before.
-    pub async fn create(self: &Arc<Self>, plan: Plan) -> Result<Uuid, Refusal> {
-        let seats = plan.seats.len() as u8;
+    /// Creates a game, or finds the one that this request created before; as it was then.
+    pub async fn create(self: &Arc<Self>, mut plan: Plan) -> Result<Arc<Game>, Refusal> {
         let tenant = plan.tenant;
-        let (ruleset, params, rules) = self.registry.choose(&plan.ruleset, plan.version, plan.params, seats)?;
+        let (ruleset, params, rules) = match self.choose(&mut plan).await {
+            Ok(chosen) => chosen,
+            // What this build refuses, an earlier one may have accepted of this very request.
+            Err(refusal) => return self.created_before(tenant, plan.request, refusal).await,
+        };
         let created = self.clock.now();
         let game = self.ids.game(created)?;
         let (seed, seed_from) = match plan.seed {
@@ -69,12 +71,35 @@ impl Games {
         let created = tokio::spawn(async move { store.create(new).await }).await;
         match created.map_err(|error| Refusal::internal(format!("a creation panicked: {error}")))?? {
             Create::Created => {
+                let first = Arc::new(Game::new(header.clone(), Arc::clone(&rules)));
                 self.remember(key, Opened { header, rules, request_id: plan.request.id }, seed).await;
-                Ok(game)
+                Ok(first)
             }
-            Create::Repeated(game) => Ok(game),
+            Create::Repeated(game) => self.first(GameKey { tenant, game }).await,
             Create::Reused(game) => Err(Refusal::RequestIdReused(Original::Game(game))),
         }
+    }
+
+    /// What the registry makes of a plan. Rules may take long to build.
+    async fn choose(&self, plan: &mut Plan) -> Result<(RulesetId, Params, Arc<dyn Rules>), Refusal> {
+        let registry = Arc::clone(&self.registry);
+        let (name, version, params) = (plan.ruleset.clone(), plan.version, std::mem::take(&mut plan.params));
+        let seats = plan.seats.len() as u8;
+        let chosen = tokio::task::spawn_blocking(move || registry.choose(&name, version, params, seats)).await;
+        Ok(chosen.map_err(|error| Refusal::internal(format!("building rules panicked: {error}")))??)
+    }
+
+    async fn created_before(&self, tenant: TenantId, request: RequestKey, refusal: Refusal) -> Result<Arc<Game>, Refusal> {
+        match self.store.find_creation(tenant, request.id).await? {
+            Some((game, hash)) if hash == request.hash => self.first(GameKey { tenant, game }).await,
+            Some((game, _)) => Err(Refusal::RequestIdReused(Original::Game(game))),
+            None => Err(refusal),
+        }
+    }
+
+    /// A game as it was created, so that every repeated answer is the first.
+    async fn first(&self, key: GameKey) -> Result<Arc<Game>, Refusal> {
+        Ok(self.at(key, Seq::FIRST).await?.0)
     }
 
     /// A game that was just created is about to be played: what is known of it need not be read.

@@ -9,18 +9,28 @@ use plybook_core::limits::ENTRIES_MAX;
 use plybook_core::{Game, Seq};
 use plybook_store::GameKey;
 
-use crate::games::{Games, Opened};
+use crate::games::unfit::Unfit;
+use crate::games::{Games, Opened, table};
 use crate::limits::{HISTORY_STEP, PAGE_ENTRIES};
 use crate::refusal::Refusal;
 
 impl Games {
     /// The game as it was after entry `seq`.
     pub async fn at(&self, key: GameKey, seq: Seq) -> Result<(Arc<Game>, Arc<Opened>), Refusal> {
-        let opened = self.opened(key).await?;
         if seq == Seq::ZERO {
+            // Where there is no game, that is what is wrong.
+            self.opened(key).await?;
             return Err(Refusal::field("at_seq", "entries are numbered from 1"));
         }
+        self.fitting(key, || self.fold_to(key, seq)).await
+    }
+
+    async fn fold_to(&self, key: GameKey, seq: Seq) -> Result<(Arc<Game>, Arc<Opened>), Unfit> {
+        let opened = self.opened(key).await?;
         let mut game = self.nearest(key, seq, &opened).await;
+        if game.head().seq == seq {
+            self.after(key, game.head(), 0).await?;
+        }
         while game.head().seq < seq {
             let next_step = Seq((game.head().seq.0 / HISTORY_STEP + 1) * HISTORY_STEP);
             let until = next_step.min(seq);
@@ -42,16 +52,15 @@ impl Games {
         Arc::new(Game::new(opened.header.clone(), Arc::clone(&opened.rules)))
     }
 
-    async fn follow_until(&self, key: GameKey, game: &mut Game, until: Seq) -> Result<(), Refusal> {
+    async fn follow_until(&self, key: GameKey, game: &mut Game, until: Seq) -> Result<(), Unfit> {
         while game.head().seq < until {
-            let head = game.head().seq;
-            let entries = self.store.entries(key, head, (until.0 - head.0).min(PAGE_ENTRIES)).await?;
+            let head = game.head();
+            let entries = self.after(key, head, (until.0 - head.seq.0).min(PAGE_ENTRIES)).await?;
             if entries.is_empty() {
-                return Err(Refusal::CursorBeyondHead { head });
+                return Err(Refusal::CursorBeyondHead { head: head.seq }.into());
             }
-            for stored in entries {
-                let applied = game.apply_line(&stored.line, stored.digest);
-                applied.map_err(|error| Refusal::BookCorrupt { first_bad: error.seq, why: error.why })?;
+            for stored in &entries {
+                table::follow(game, stored)?;
             }
         }
         Ok(())

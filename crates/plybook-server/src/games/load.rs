@@ -1,10 +1,16 @@
 //! Reads a book from the store and follows it.
 //!
-//! Invariant: a cold node comes to the same game, byte for byte, as the node that played it.
+//! Invariants: a cold node comes to the same game, byte for byte, as the node that played it; a game
+//! is followed only after its head was seen to be an entry of the book, so that a book that went
+//! back in time is noticed however it went on.
 
+use std::sync::Arc;
+
+use plybook_core::game::Head;
 use plybook_core::{Header, Seq};
 use plybook_store::{GameKey, StoredEntry};
 
+use crate::games::unfit::Unfit;
 use crate::games::{Games, Opened, Table};
 use crate::limits::PAGE_ENTRIES;
 use crate::refusal::Refusal;
@@ -12,22 +18,23 @@ use crate::refusal::Refusal;
 impl Games {
     pub(super) async fn load_opened(&self, key: GameKey) -> Result<Opened, Refusal> {
         let first = self.store.entries(key, Seq::ZERO, 1).await?;
-        self.open(first.first().ok_or(Refusal::GameNotFound)?)
+        self.open(first.first().ok_or(Refusal::GameNotFound)?).await
     }
 
-    pub(super) async fn load_table(&self, key: GameKey) -> Result<Table, Refusal> {
+    pub(super) async fn load_table(&self, key: GameKey) -> Result<Table, Unfit> {
         let opened = self.opened(key).await?;
-        let seed = self.store.seed(key).await?.ok_or_else(|| Refusal::internal(format!("game {} has no seed", key.game)))?;
+        let seed = self.store.seed(key).await?;
+        let seed = seed.ok_or_else(|| Unfit::memory(Seq::FIRST, format!("game {} has no seed", key.game)))?;
         let mut table = Table::at_header(opened, seed);
         self.refresh(key, &mut table).await?;
         Ok(table)
     }
 
     /// Follows what the store has after the table's head; answers what was new.
-    pub(super) async fn refresh(&self, key: GameKey, table: &mut Table) -> Result<usize, Refusal> {
+    pub(super) async fn refresh(&self, key: GameKey, table: &mut Table) -> Result<usize, Unfit> {
         let mut followed = 0;
         loop {
-            let entries = self.store.entries(key, table.game.head().seq, PAGE_ENTRIES).await?;
+            let entries = self.after(key, table.game.head(), PAGE_ENTRIES).await?;
             for stored in &entries {
                 table.follow(stored)?;
             }
@@ -38,13 +45,27 @@ impl Games {
         }
     }
 
-    fn open(&self, first: &StoredEntry) -> Result<Opened, Refusal> {
+    /// The entries after this one, at most `limit`, if it is the one that the store has.
+    pub(super) async fn after(&self, key: GameKey, head: Head, limit: u32) -> Result<Vec<StoredEntry>, Unfit> {
+        let before = Seq(head.seq.0.saturating_sub(1));
+        let mut entries = self.store.entries(key, before, limit.saturating_add(1)).await?.into_iter();
+        match entries.next() {
+            Some(first) if (first.seq, first.digest) == (head.seq, head.digest) => Ok(entries.collect()),
+            Some(first) => Err(Unfit::memory(first.seq, format!("the store has digest {}, not {}", first.digest, head.digest))),
+            None => Err(Unfit::memory(head.seq, "the store has no such entry")),
+        }
+    }
+
+    async fn open(&self, first: &StoredEntry) -> Result<Opened, Refusal> {
         let corrupt = |why: String| Refusal::BookCorrupt { first_bad: Seq::FIRST, why };
         let header = Header::parse(&first.line).map_err(|error| corrupt(error.to_string()))?;
         if header.digest() != first.digest {
             return Err(corrupt("the header's digest is another".to_owned()));
         }
-        let rules = self.registry.rules_of(&header)?;
+        let registry = Arc::clone(&self.registry);
+        // Rules may take long to build: a network of jumps is searched for a way to the end.
+        let built = tokio::task::spawn_blocking(move || registry.rules_of(&header).map(|rules| (header, rules))).await;
+        let (header, rules) = built.map_err(|error| Refusal::internal(format!("building rules panicked: {error}")))??;
         Ok(Opened { header, rules, request_id: first.request_id })
     }
 }

@@ -13,6 +13,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 use uuid::Uuid;
 
 use crate::games::Opened;
+use crate::games::unfit::Unfit;
 use crate::refusal::Refusal;
 
 /// A game at the head that this node has seen.
@@ -37,9 +38,8 @@ impl Table {
     }
 
     /// Moves on by the next stored entry.
-    pub fn follow(&mut self, stored: &StoredEntry) -> Result<Entry, Refusal> {
-        let apply = self.game.apply_line(&stored.line, stored.digest);
-        let entry = apply.map_err(|error| Refusal::BookCorrupt { first_bad: error.seq, why: error.why })?;
+    pub(super) fn follow(&mut self, stored: &StoredEntry) -> Result<Entry, Unfit> {
+        let entry = follow(&mut self.game, stored)?;
         self.requests.insert(stored.request_id, stored.seq);
         Ok(entry)
     }
@@ -60,6 +60,11 @@ impl Table {
         const REQUEST_BYTES: usize = 40;
         estimate_bytes(&self.game).saturating_add((self.requests.len() * REQUEST_BYTES) as u32)
     }
+}
+
+/// Moves a game on by the next stored entry.
+pub(super) fn follow(game: &mut Game, stored: &StoredEntry) -> Result<Entry, Unfit> {
+    game.apply_line(&stored.line, stored.digest).map_err(|error| Unfit::memory(error.seq, error.why))
 }
 
 /// About how much memory a game takes.

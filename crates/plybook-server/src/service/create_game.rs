@@ -14,9 +14,7 @@ use crate::telemetry;
 pub(super) async fn answer(service: &Service, request: Request<v1::CreateGameRequest>) -> Result<v1::CreateGameResponse, Refusal> {
     let caller = authenticate(&request)?;
     let plan = plan::create(&caller, request.into_inner())?;
-    let key = caller.game(service.games.create(plan).await?);
-    telemetry::record_entry(key.game, Seq::FIRST);
-    // The first answer and every repeated one are read from entry 1, so they are the same.
-    let (game, _) = service.games.at(key, Seq::FIRST).await?;
+    let game = service.games.create(plan).await?;
+    telemetry::record_entry(game.header().game, Seq::FIRST);
     Ok(v1::CreateGameResponse { game: Some(replies::game::whole(&game, None)) })
 }

@@ -46,6 +46,13 @@ impl Hub {
         }
     }
 
+    /// What is remembered of a game is not what the store has.
+    pub fn forget(&self, key: GameKey) {
+        if let Some(topic) = self.topic(key) {
+            topic.forget();
+        }
+    }
+
     /// Hands on the news of other nodes, for ever.
     pub async fn listen(&self, mut wakes: mpsc::Receiver<Wake>) {
         while let Some(wake) = wakes.recv().await {

@@ -1,9 +1,11 @@
 //! One watched game: its recent entries, read once however many watch.
 //!
-//! Invariant: the recent entries are consecutive and durable. Whoever asks for older ones reads the
-//! book.
+//! Invariant: the recent entries are consecutive, chained and durable. Whoever asks for older ones
+//! reads the book. They are held against the book whenever a stream is opened, for a book may go back
+//! in time.
 
 use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,6 +15,9 @@ use tokio::sync::{Mutex, watch};
 
 use crate::limits::{RECENT_ENTRIES, STREAM_PAGE_ENTRIES};
 use crate::refusal::Refusal;
+
+/// Entries that follow one another.
+pub type Page = Vec<Arc<StoredEntry>>;
 
 /// One watched game.
 pub struct Topic {
@@ -59,13 +64,40 @@ impl Topic {
         self.wake(seq);
     }
 
+    /// Whoever has waited so long looks unasked: less than `floor`, and for each game another part of
+    /// it, so that the watchers of many idle games do not read in step.
+    pub fn patience(&self, floor: Duration) -> Duration {
+        let mut hasher = DefaultHasher::new();
+        self.key.hash(&mut hasher);
+        let [part, ..] = hasher.finish().to_be_bytes();
+        floor - floor / 4 * u32::from(part) / 255
+    }
+
+    /// What is remembered may not be what the store has. Everybody looks again.
+    pub fn forget(&self) {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.news.send_replace(Seq::ZERO);
+    }
+
+    /// Holds the latest remembered entry against the store, and forgets all where they differ.
+    pub async fn recall(&self, store: &dyn Store) -> Result<(), Refusal> {
+        let latest = self.recent.lock().unwrap_or_else(PoisonError::into_inner).back().cloned();
+        let Some(latest) = latest else { return Ok(()) };
+        let before = Seq(latest.seq.0.saturating_sub(1));
+        let stored = store.entries(self.key, before, 1).await?;
+        if stored.first().is_none_or(|stored| stored.digest != latest.digest) {
+            self.forget();
+        }
+        Ok(())
+    }
+
     /// Entries after `after`, at most a page; empty at the head. A look that another watcher took
     /// less than `fresh` ago, and after the last news, is not repeated.
     ///
     /// Reads in a task of its own: the transport stops polling a stream whose reader stalls, and what
     /// is halfway through a read would keep the lock from the game's other watchers, and a connection
     /// from everybody.
-    pub async fn after(self: &Arc<Self>, store: &Arc<dyn Store>, after: Seq, fresh: Duration) -> Result<Vec<Arc<StoredEntry>>, Refusal> {
+    pub async fn after(self: &Arc<Self>, store: &Arc<dyn Store>, after: Seq, fresh: Duration) -> Result<Page, Refusal> {
         if let Some(page) = self.recent_after(after) {
             return Ok(page);
         }
@@ -74,7 +106,7 @@ impl Topic {
         read.map_err(|error| Refusal::internal(format!("a stream's read panicked: {error}")))?
     }
 
-    async fn read_after(&self, store: &dyn Store, after: Seq, fresh: Duration) -> Result<Vec<Arc<StoredEntry>>, Refusal> {
+    async fn read_after(&self, store: &dyn Store, after: Seq, fresh: Duration) -> Result<Page, Refusal> {
         let mut reading = self.reading.lock().await;
         if let Some(page) = self.recent_after(after) {
             return Ok(page);
@@ -89,7 +121,7 @@ impl Topic {
         }
         let began = Instant::now();
         let page = store.entries(self.key, after, STREAM_PAGE_ENTRIES).await?;
-        let page: Vec<Arc<StoredEntry>> = page.into_iter().map(Arc::new).collect();
+        let page: Page = page.into_iter().map(Arc::new).collect();
         reading.empty_after = page.is_empty().then_some((after, began));
         if page.len() < STREAM_PAGE_ENTRIES as usize {
             // Only the end of the book is worth remembering: that is where watchers gather.
@@ -98,7 +130,7 @@ impl Topic {
         Ok(page)
     }
 
-    fn recent_after(&self, after: Seq) -> Option<Vec<Arc<StoredEntry>>> {
+    fn recent_after(&self, after: Seq) -> Option<Page> {
         let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         let first = recent.front()?.seq;
         let from = after.next().0.checked_sub(first.0)? as usize;
@@ -110,9 +142,15 @@ impl Topic {
 
     fn remember(&self, stored: Arc<StoredEntry>) {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        match recent.back().map(|last| last.seq) {
-            Some(last) if stored.seq <= last => return,
-            Some(last) if stored.seq != last.next() => recent.clear(),
+        if let Some(known) = recent.front().and_then(|first| recent.get(stored.seq.0.checked_sub(first.seq.0)? as usize)) {
+            if known.digest == stored.digest {
+                return;
+            }
+            recent.clear();
+        }
+        match recent.back() {
+            Some(last) if stored.seq < last.seq => return,
+            Some(last) if stored.seq != last.seq.next() || last.digest.chain(&stored.line) != stored.digest => recent.clear(),
             _ => {}
         }
         recent.push_back(stored);

@@ -1,0 +1,85 @@
+//! What this node remembers of a game, against what the store has.
+//!
+//! Invariant: where the two do not fit, it is the memory that is doubted first. A restored or failed
+//! over database went back in time, and perhaps on along another line: everything remembered of the
+//! game goes, and the work begins once more from entry 1. Only a book that does not follow from
+//! itself is corrupt.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use plybook_core::Seq;
+use plybook_core::limits::ENTRIES_MAX;
+use plybook_store::GameKey;
+
+use crate::games::Games;
+use crate::limits::HISTORY_STEP;
+use crate::refusal::Refusal;
+
+/// Why work on a remembered game stops.
+#[derive(Debug)]
+pub(super) enum Unfit {
+    /// What is remembered does not lead to what the store has at this entry.
+    Memory { at: Seq, why: String },
+    /// Whatever is remembered.
+    Refused(Refusal),
+}
+
+impl Unfit {
+    pub(super) fn memory(at: Seq, why: impl Into<String>) -> Unfit {
+        Unfit::Memory { at, why: why.into() }
+    }
+
+    /// The same, where nothing but the book was read: then it is the book that is wrong.
+    fn of_the_book(self) -> Refusal {
+        match self {
+            Unfit::Memory { at, why } => Refusal::BookCorrupt { first_bad: at, why },
+            Unfit::Refused(refusal) => refusal,
+        }
+    }
+}
+
+impl<T: Into<Refusal>> From<T> for Unfit {
+    fn from(refusal: T) -> Unfit {
+        Unfit::Refused(refusal.into())
+    }
+}
+
+/// Callers that waited for one load share what it came to; each gets one of its own.
+impl From<Arc<Unfit>> for Unfit {
+    fn from(shared: Arc<Unfit>) -> Unfit {
+        match shared.as_ref() {
+            Unfit::Memory { at, why } => Unfit::memory(*at, why.clone()),
+            Unfit::Refused(refusal) => Unfit::Refused(refusal.shared()),
+        }
+    }
+}
+
+impl Games {
+    /// Does `work` on what is remembered of a game; where that does not fit the store, forgets it and
+    /// does the work once more on the book.
+    pub(super) async fn fitting<T, F>(&self, key: GameKey, work: impl Fn() -> F + Send) -> Result<T, Refusal>
+    where
+        F: Future<Output = Result<T, Unfit>> + Send,
+    {
+        match work().await {
+            Ok(done) => Ok(done),
+            Err(Unfit::Refused(refusal)) => Err(refusal),
+            Err(Unfit::Memory { at, why }) => {
+                tracing::warn!(game = %key.game, %at, why, "what is remembered of a game is not what the store has");
+                self.forget(key).await;
+                work().await.map_err(Unfit::of_the_book)
+            }
+        }
+    }
+
+    /// Forgets all there is of a game.
+    pub(super) async fn forget(&self, key: GameKey) {
+        self.tables.invalidate(&key).await;
+        self.opened.invalidate(&key).await;
+        for step in 1..=ENTRIES_MAX / HISTORY_STEP {
+            self.history.invalidate(&(key, Seq(step * HISTORY_STEP))).await;
+        }
+        self.hub.forget(key);
+    }
+}
