@@ -1,5 +1,7 @@
 //! What a check of a whole book shows, and what it does not let pass.
 
+mod second;
+
 use plybook_core::game::State;
 use plybook_core::verify::{DiceClaim, Verifier, Wrong, verify};
 use plybook_core::{Book, Digest, Seq};
