@@ -69,7 +69,11 @@ fn read(name: String) -> Golden {
 impl Golden {
     /// The entries after the header.
     pub fn entries(&self) -> Vec<Entry> {
-        self.book.lines().iter().map(|link| link.text.parse().unwrap_or_else(|why| panic!("{}: {why}", self.name))).collect()
+        self.book
+            .lines()
+            .iter()
+            .map(|link| self.book.header().read_entry(&link.text).unwrap_or_else(|why| panic!("{}: {why}", self.name)))
+            .collect()
     }
 }
 

@@ -6,7 +6,6 @@
 use std::fmt::Write as _;
 
 use crate::digest::Digest;
-use crate::entry::Entry;
 use crate::header::Header;
 use crate::seq::Seq;
 
@@ -132,7 +131,7 @@ impl<'a> Reader<'a> {
                 self.trailer(trailer, &book)?;
                 return Ok(book);
             }
-            let entry: Entry = line.parse().map_err(|error| self.wrong(Some(next), format!("{error}")))?;
+            let entry = book.header.read_entry(line).map_err(|error| self.wrong(Some(next), format!("{error}")))?;
             if entry.seq != next {
                 return Err(self.wrong(Some(next), format!("it is numbered {}", entry.seq)));
             }

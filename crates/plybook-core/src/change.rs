@@ -46,15 +46,8 @@ impl Changes {
 
     /// Puts `after` on `cell`; nothing is recorded where it already is so.
     pub fn set(&mut self, position: &Position, cell: Cell, after: Content) {
-        if let Some(earlier) = self.cells.iter_mut().find(|change| change.cell == cell) {
-            earlier.after = after;
-            let undone = earlier.before == after;
-            if undone {
-                self.cells.retain(|change| change.cell != cell);
-            }
-            return;
-        }
-        let before = position.board().get(cell);
+        let earlier = self.cells.iter().position(|change| change.cell == cell).map(|at| self.cells.remove(at));
+        let before = earlier.map_or_else(|| position.board().get(cell), |change| change.before);
         if before != after {
             self.cells.push(CellChange { cell, before, after });
         }
@@ -62,11 +55,8 @@ impl Changes {
 
     /// Gives `register` the value `after`; nothing is recorded where it already has it.
     pub fn put(&mut self, position: &Position, register: Register, after: u32) {
-        if let Some(earlier) = self.registers.iter_mut().find(|change| change.register == register) {
-            earlier.after = after;
-            return;
-        }
-        let before = position.register(register);
+        let earlier = self.registers.iter().position(|change| change.register == register).map(|at| self.registers.remove(at));
+        let before = earlier.map_or_else(|| position.register(register), |change| change.before);
         if before != after {
             self.registers.push(RegisterChange { register, before, after });
         }

@@ -4,7 +4,6 @@
 //! (`proto/book-format.md`, section 3). One append is one entry is one line.
 
 use std::fmt;
-use std::str::FromStr;
 
 use crate::board::{Cell, Content};
 use crate::change::CellChange;
@@ -185,13 +184,10 @@ fn write_cells(f: &mut fmt::Formatter<'_>, cells: &[CellChange]) -> fmt::Result 
     Ok(())
 }
 
-impl FromStr for Entry {
-    type Err = EntryError;
-
-    fn from_str(line: &str) -> Result<Entry, EntryError> {
-        let entry = read_entry(line).map_err(|why| EntryError { why })?;
-        if entry.to_string() == line { Ok(entry) } else { Err(EntryError { why: "is not printed in the canonical way".to_owned() }) }
-    }
+/// Reads a line of a book of format 1; of a book at hand, [`crate::Header::read_entry`] does.
+pub fn read_format_1(line: &str) -> Result<Entry, EntryError> {
+    let entry = read_entry(line).map_err(|why| EntryError { why })?;
+    if entry.to_string() == line { Ok(entry) } else { Err(EntryError { why: "is not printed in the canonical way".to_owned() }) }
 }
 
 fn read_entry(line: &str) -> Result<Entry, scan::Why> {

@@ -9,10 +9,11 @@ use std::fmt;
 use uuid::Uuid;
 
 use crate::digest::Digest;
+use crate::entry::{Entry, EntryError};
 use crate::params::{ParamValue, Params};
 use crate::ruleset::RulesetId;
 use crate::time::Time;
-use crate::{dice, limits, scan};
+use crate::{dice, entry, limits, scan};
 
 /// Who sent a request, as the server authenticated it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -122,6 +123,12 @@ impl Header {
         Digest::of(self.to_string().as_bytes())
     }
 
+    /// Reads a line of this book. Which grammar it is in is the header's to say, so every reader of
+    /// lines comes through here.
+    pub fn read_entry(&self, line: &str) -> Result<Entry, EntryError> {
+        entry::read_format_1(line)
+    }
+
     /// Reads the text of entry 1.
     pub fn parse(text: &str) -> Result<Header, HeaderError> {
         if text.len() > limits::LINE_BYTES_MAX {
@@ -166,6 +173,7 @@ impl<'a> Lines<'a> {
             over_throw: self.one_of("undo-over-throw", &YES_NO)?,
             after_end: self.one_of("undo-after-end", &YES_NO)?,
         };
+        check_undo(undo)?;
         if self.rest.next().is_some() {
             self.line += 1;
             return Err("follows the header's last line".to_owned());
@@ -251,6 +259,14 @@ pub fn check_place(place: &Place, before: &[Place]) -> Result<(), String> {
     }
     if before.iter().any(|other| other.mark == *mark) {
         return Err(format!("the mark {mark:?} is taken"));
+    }
+    Ok(())
+}
+
+/// Whether a policy makes sense: where nobody may undo, nothing may be undone over or after anything.
+pub fn check_undo(policy: UndoPolicy) -> Result<(), String> {
+    if policy.by == UndoBy::None && (policy.over_throw || policy.after_end) {
+        return Err("nothing can be taken back over a throw or after the end where nobody may undo".to_owned());
     }
     Ok(())
 }

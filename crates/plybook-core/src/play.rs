@@ -25,19 +25,27 @@ pub struct Standing {
     before: Status,
 }
 
+impl Standing {
+    fn bytes(&self) -> usize {
+        size_of::<Arc<Standing>>() + size_of::<Standing>() + size_of_val(self.changes.cells()) + size_of_val(self.changes.registers())
+    }
+}
+
 /// Rules, the position now, and every standing move.
 #[derive(Clone, Debug)]
 pub struct Play {
     rules: Arc<dyn Rules>,
     position: Position,
-    standing: Vec<Standing>,
+    /// Shared, because games are remembered at many of their entries.
+    standing: Vec<Arc<Standing>>,
+    standing_bytes: usize,
 }
 
 impl Play {
     /// Before the first move.
     pub fn new(rules: Arc<dyn Rules>, seats: u8) -> Play {
         let position = Position::new(rules.setup(), seats);
-        Play { rules, position, standing: Vec::new() }
+        Play { rules, position, standing: Vec::new(), standing_bytes: 0 }
     }
 
     /// The rules.
@@ -50,8 +58,13 @@ impl Play {
         &self.position
     }
 
+    /// About how much memory the position and the way back take, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.position.bytes() + self.standing_bytes
+    }
+
     /// The standing moves, oldest first.
-    pub fn standing(&self) -> &[Standing] {
+    pub fn standing(&self) -> &[Arc<Standing>] {
         &self.standing
     }
 
@@ -76,7 +89,9 @@ impl Play {
             Verdict::Finished(outcome) => Status::Finished(outcome.clone()),
         };
         let before = self.position.set_status(status);
-        self.standing.push(Standing { seat, changes, threw, before });
+        let standing = Standing { seat, changes, threw, before };
+        self.standing_bytes += standing.bytes();
+        self.standing.push(Arc::new(standing));
         verdict
     }
 
@@ -87,8 +102,9 @@ impl Play {
     }
 
     /// One step back; nothing at the beginning.
-    pub fn back(&mut self) -> Option<Standing> {
+    pub fn back(&mut self) -> Option<Arc<Standing>> {
         let standing = self.standing.pop()?;
+        self.standing_bytes -= standing.bytes();
         self.position.revert(standing.seat, &standing.changes, standing.threw);
         self.position.set_status(standing.before.clone());
         Some(standing)

@@ -101,6 +101,12 @@ impl Position {
         self.throws
     }
 
+    /// About how much memory it takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        let seen = self.trail.as_ref().map_or(0, |trail| trail.seen.len() * size_of::<((u128, Seat), u32)>());
+        size_of::<Position>() + self.board.len() as usize + size_of_val(self.registers.as_slice()) + seen
+    }
+
     /// How often this board has stood after a move of `mover`, this time included.
     /// Always 0 in rulesets that do not count repetitions.
     pub fn occurrences(&self, mover: Seat) -> u32 {

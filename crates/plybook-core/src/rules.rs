@@ -131,6 +131,8 @@ impl fmt::Display for Illegal {
 
 /// Codes that more than one ruleset uses.
 pub mod illegal {
+    /// The game has no such action. The game itself refuses such shapes before the rules are asked.
+    pub const NO_SUCH_ACTION: &str = "NO_SUCH_ACTION";
     /// Something stands on the cell already.
     pub const CELL_OCCUPIED: &str = "CELL_OCCUPIED";
     /// The cell or column is not on the board.

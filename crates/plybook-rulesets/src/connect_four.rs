@@ -24,7 +24,7 @@ use plybook_core::{
 };
 
 use crate::lines::run::{self, Length};
-use crate::lines::{BOARD_FULL, LINE, NO_SUCH_ACTION};
+use crate::lines::{BOARD_FULL, LINE};
 
 /// Most rows with `pop_out`: the changes of a popped column fit on one line of a book.
 pub const POP_OUT_ROWS_MAX: u16 = 128;
@@ -193,7 +193,7 @@ impl Rules for Dropping {
         match action {
             Action::Drop(column) => self.drop(position, seat, column),
             Action::Pop(column) if self.pop_out => self.pop(position, seat, column),
-            _ => Err(Illegal::new(NO_SUCH_ACTION, "discs are dropped in this game")),
+            _ => Err(Illegal::new(illegal::NO_SUCH_ACTION, "discs are dropped in this game")),
         }
     }
 

@@ -30,6 +30,3 @@ const FOUR_CORNERS: Reason = Reason::new("four_corners");
 pub(crate) const BOARD_FULL: Reason = Reason::new("board_full");
 /// A draw: pieces of two seats stand in every line.
 const NO_LINE_LEFT: Reason = Reason::new("no_line_left");
-
-/// The code for an action of a shape that the game has not; callers refuse it by its shape before.
-pub(crate) const NO_SUCH_ACTION: &str = "NO_SUCH_ACTION";

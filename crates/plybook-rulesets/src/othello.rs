@@ -84,7 +84,7 @@ impl Rules for OthelloRules {
         let cell = match action {
             Action::Place(cell) if board.has(cell) => cell,
             Action::Place(cell) => return Err(Illegal::new(illegal::OFF_BOARD, format!("{} is not on the board", self.cell_name(cell)))),
-            _ => return Err(Illegal::new(illegal::OFF_BOARD, "a disc is placed on a cell")),
+            _ => return Err(Illegal::new(illegal::NO_SUCH_ACTION, "a disc is placed on a cell")),
         };
         if !board.get(cell).is_nothing() {
             return Err(Illegal::new(illegal::CELL_OCCUPIED, format!("there is a disc on {}", self.cell_name(cell))));

@@ -3,7 +3,9 @@
 
 use proptest::prelude::*;
 
-use plybook_core::{Book, Entry, Game, Header, Seq};
+use plybook_core::entry::read_format_1;
+use plybook_core::header::UndoBy;
+use plybook_core::{Book, Cell, Game, Header, Seq};
 use plybook_rulesets::Registry;
 use plybook_tests::table::{Table, table};
 
@@ -62,6 +64,15 @@ fn every_line_of_the_header_is_checked() {
             Book::parse(&lines.join("\n")).unwrap_err()
         };
         assert_eq!(error.seq, Some(Seq(1)), "a header without line {line}: {error}");
+    }
+}
+
+#[test]
+fn a_policy_that_contradicts_itself_is_no_header() {
+    for flag in ["undo-over-throw", "undo-after-end"] {
+        let header = table().mnk(3, 3, 3).undo_by(UndoBy::None).header().to_string();
+        let error = Header::parse(&header.replace(&format!("{flag} no"), &format!("{flag} yes"))).unwrap_err();
+        assert!(error.why.contains("where nobody may undo"), "{error}");
     }
 }
 
@@ -161,6 +172,35 @@ fn scenario_38_a_forger_who_recomputes_the_chain_is_caught_by_the_rules() {
     forged(11, "does not reveal the seed", &format!(" seed={}", "07".repeat(32)), "");
 }
 
+/// What was taken back must have been allowed to be: an operator who does more is found out.
+#[track_caller]
+fn overreached(table: Table, line: &str, why: &str) {
+    let before = table.game().head();
+    let seq = before.seq.next();
+    let text = format!("{seq} {} {line}", before.time);
+    let mut game = table.game().clone();
+    let error = game.apply_line(&text, before.digest.chain(&text)).expect_err(line);
+    assert!(error.seq == seq && error.why.contains(why), "{error}, not {why:?}");
+    assert_eq!(game.head(), before, "nothing moved");
+}
+
+#[test]
+fn an_undo_that_the_policy_does_not_allow_is_no_part_of_a_book() {
+    let of = |by: UndoBy| table().mnk(3, 3, 3).undo_by(by);
+    let begun = || of(UndoBy::OwnLastMove);
+    overreached(of(UndoBy::None).play("b2"), "0:anonymous undo 2 ply=0 cells=1>0:4 next=0", "policy does not allow");
+    overreached(begun().play("b2"), "1:anonymous undo 2 ply=0 cells=1>0:4 next=0", "another seat made this move");
+    overreached(begun().play("b2 a1"), "0:anonymous undo 2 ply=0 cells=1>0:4;2>0:6 next=0", "or has answered it");
+    overreached(begun().play("b2"), "7:anonymous undo 2 ply=0 cells=1>0:4 next=0", "the table has no seat 7");
+    overreached(of(UndoBy::Free).play("b2"), "7:anonymous undo 2 ply=0 cells=1>0:4 next=0", "the table has no seat 7");
+    let thrown = table().snakes(30, &[]).throw(&[3]);
+    overreached(thrown, "0:anonymous undo 2 ply=0 cells=1>3:0;1>0:3 next=0", "dice were shown");
+    let mut long = table().mnk(20, 20, 20).undo_by(UndoBy::Free);
+    let moves: Vec<String> = (0..101u32).map(|cell| long.game().rules().cell_name(Cell(cell))).collect();
+    long = long.play(&moves.join(" "));
+    overreached(long, "0:anonymous undo 2 ply=0 next=0", "undo_plies");
+}
+
 #[test]
 fn nothing_follows_the_closing_entry() {
     let table = game();
@@ -175,12 +215,12 @@ fn nothing_follows_the_closing_entry() {
 fn answers(text: &str) {
     let _ = Book::parse(text);
     let _ = Header::parse(text);
-    let _ = text.parse::<Entry>();
+    let _ = read_format_1(text);
 }
 
 /// A line that parses is held against the rules without a panic, wherever it stands.
 fn folds_or_not(line: &str) {
-    let Ok(mut entry) = line.parse::<Entry>() else { return };
+    let Ok(mut entry) = read_format_1(line) else { return };
     let table = game();
     let registry = Registry::standard();
     let mut game = Game::new(table.header(), registry.rules_of(&table.header()).unwrap());

@@ -1,6 +1,6 @@
 //! B: stale state, silent refusal.
 
-use plybook_core::Entry;
+use plybook_core::entry::read_format_1;
 use plybook_proto::v1;
 use plybook_proto::v1::action::Shape;
 use plybook_tests::node::{self, Node};
@@ -60,7 +60,7 @@ async fn catches_up(stale: &mut PlayedGame, notation: &str, missed: &[v1::Event]
     refused.with("STALE_SEQ").meta("expected_seq", stale.head).meta("head_seq", head);
     for event in missed {
         refused.meta(&format!("missed_{}", event.seq), &event.line);
-        let entry: Entry = refused.metadata[&format!("missed_{}", event.seq)].parse().unwrap();
+        let entry = read_format_1(&refused.metadata[&format!("missed_{}", event.seq)]).unwrap();
         assert_eq!(u64::from(entry.seq.0), event.seq);
         stale.to_move = entry.next_seat().map(|seat| seat.0.into());
     }

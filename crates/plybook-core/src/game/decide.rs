@@ -118,15 +118,22 @@ impl Game {
     }
 
     fn decide_undo(&self, seat: Option<Seat>, target: Option<Seq>) -> Result<Undo, Rejection> {
+        let ply = self.undoable(seat, target)?;
+        let cells = in_book_order(self.play.changes_back_to(ply));
+        Ok(Undo { target: self.standing[ply], ply: ply as u32, cells, next: self.play.standing()[ply].seat })
+    }
+
+    /// How many moves stand once `seat` has taken back the move with this number, or, without a
+    /// number, its latest standing move; or why it may not. Deciding and folding both ask here.
+    pub(super) fn undoable(&self, seat: Option<Seat>, target: Option<Seq>) -> Result<usize, Rejection> {
         let refuse = |why| Err(Rejection::UndoNotAllowed(why));
         let policy = self.header.undo;
         if policy.by == UndoBy::None || (self.state() == State::Finished && !policy.after_end) {
             return refuse(UndoRefusal::Policy);
         }
-        let mover = |ply: usize| self.play.standing()[ply].seat;
         let ply = match target {
             Some(target) => self.standing.binary_search(&target).ok(),
-            None => (0..self.standing.len()).rev().find(|ply| Some(mover(*ply)) == seat),
+            None => self.play.standing().iter().rposition(|standing| Some(standing.seat) == seat),
         };
         let ply = ply.ok_or(Rejection::NothingToUndo)?;
         let taken = &self.play.standing()[ply..];
@@ -139,7 +146,6 @@ impl Game {
         if taken.len() > limits::UNDO_PLIES_MAX {
             return Err(Rejection::Limit { limit: "undo_plies", most: limits::UNDO_PLIES_MAX as u64 });
         }
-        let cells = in_book_order(self.play.changes_back_to(ply));
-        Ok(Undo { target: self.standing[ply], ply: ply as u32, cells, next: mover(ply) })
+        Ok(ply)
     }
 }

@@ -6,6 +6,8 @@ use crate::dice::Face;
 use crate::digest::Digest;
 use crate::entry::{Body, Entry, Move, Undo, in_book_order};
 use crate::game::{Game, Head, State};
+use crate::limits;
+use crate::rejection::Rejection;
 use crate::rules::Verdict;
 use crate::seat::Seat;
 use crate::seq::Seq;
@@ -24,7 +26,7 @@ impl Game {
     /// Moves on by the next line of the book and its stored digest.
     pub fn apply_line(&mut self, line: &str, digest: Digest) -> Result<Entry, FoldError> {
         let seq = self.head.seq.next();
-        let entry: Entry = line.parse().map_err(|error| FoldError { seq, why: format!("the line {error}") })?;
+        let entry = self.header.read_entry(line).map_err(|error| FoldError { seq, why: format!("the line {error}") })?;
         let follows = self.head.digest.chain(line);
         if follows != digest {
             return Err(FoldError { seq, why: format!("its digest is {follows}, not {digest}") });
@@ -60,10 +62,16 @@ impl Game {
         if entry.time < self.head.time {
             return Err(format!("its time {} is before {}", entry.time, self.head.time));
         }
+        if let Some(seat) = entry.actor.seat.filter(|seat| seat.0 >= self.header.seat_count()) {
+            return Err(format!("the table has no seat {seat}"));
+        }
+        if entry.seq.0 > limits::ENTRIES_MAX && !matches!(entry.body, Body::Close) {
+            return Err(format!("a game has at most {} entries", limits::ENTRIES_MAX));
+        }
         self.check_seed(entry)?;
         match &entry.body {
             Body::Move(made) => self.fold_move(entry.seq, entry.actor.seat, made),
-            Body::Undo(undo) => self.fold_undo(undo),
+            Body::Undo(undo) => self.fold_undo(entry.actor.seat, undo),
             Body::Close if self.state() == State::Finished => Ok(()),
             Body::Close => Err("it closes a game that is not finished".to_owned()),
         }
@@ -114,8 +122,12 @@ impl Game {
         if fit { Ok(()) } else { Err(format!("it shows other dice than {dice} with {sides} sides")) }
     }
 
-    fn fold_undo(&mut self, undo: &Undo) -> Result<(), String> {
-        let ply = self.standing.binary_search(&undo.target).map_err(|_| format!("no move {} stands", undo.target))?;
+    fn fold_undo(&mut self, seat: Option<Seat>, undo: &Undo) -> Result<(), String> {
+        let ply = match self.undoable(seat, Some(undo.target)) {
+            Ok(ply) => ply,
+            Err(Rejection::NothingToUndo) => return Err(format!("no move {} stands", undo.target)),
+            Err(refused) => return Err(format!("move {} may not be taken back: {refused}", undo.target)),
+        };
         if in_book_order(self.play.changes_back_to(ply)) != undo.cells || undo.ply as usize != ply {
             return Err("it claims other changes than going back makes".to_owned());
         }

@@ -16,7 +16,7 @@ use plybook_core::{Action, Board, Cell, Changes, Content, Illegal, Outcome, Posi
 
 use super::whole::{WholeLine, WholeLines};
 use super::win_rule::WinRule;
-use super::{BOARD_FULL, FOUR_CORNERS, FULL_LINE, LINE, NO_LINE_LEFT, NO_SUCH_ACTION, run, window};
+use super::{BOARD_FULL, FOUR_CORNERS, FULL_LINE, LINE, NO_LINE_LEFT, run, window};
 
 /// Cells that are not vacant.
 const FILLED: Register = Register(0);
@@ -96,7 +96,7 @@ impl Rules for Placing {
 
     fn resolve(&self, position: &Position, seat: Seat, action: Action, _faces: &[Face]) -> Result<Changes, Illegal> {
         let Action::Place(cell) = action else {
-            return Err(Illegal::new(NO_SUCH_ACTION, "pieces are placed in this game"));
+            return Err(Illegal::new(illegal::NO_SUCH_ACTION, "pieces are placed in this game"));
         };
         let board = position.board();
         if !board.has(cell) {

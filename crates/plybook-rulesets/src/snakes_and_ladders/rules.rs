@@ -76,7 +76,7 @@ impl Rules for Race {
 
     fn resolve(&self, position: &Position, seat: Seat, action: Action, faces: &[Face]) -> Result<Changes, Illegal> {
         if action != Action::Roll {
-            return Err(Illegal::new(illegal::OFF_BOARD, "a token moves by the dice alone"));
+            return Err(Illegal::new(illegal::NO_SUCH_ACTION, "a token moves by the dice alone"));
         }
         let turn = self.turn(position, seat);
         let after = self.course.after(turn, faces.iter().map(|face| u16::from(*face)).sum());

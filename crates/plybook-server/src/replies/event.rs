@@ -17,10 +17,8 @@ pub fn stored(opened: &Opened, stored: &StoredEntry) -> Result<v1::Event, Refusa
     if stored.seq == Seq::FIRST {
         return Ok(created(opened, stored));
     }
-    let entry: Entry = stored
-        .line
-        .parse()
-        .map_err(|error: plybook_core::entry::EntryError| Refusal::BookCorrupt { first_bad: stored.seq, why: error.why })?;
+    let read = opened.header.read_entry(&stored.line);
+    let entry = read.map_err(|error| Refusal::BookCorrupt { first_bad: stored.seq, why: error.why })?;
     let rules = opened.rules.as_ref();
     let body = match &entry.body {
         Body::Move(made) => Wire::MoveMade(move_made(rules, &entry, made)),

@@ -3,7 +3,7 @@
 use plybook_core::entry::Body;
 use plybook_core::game::State;
 use plybook_core::header::{SeedFrom, UndoBy, UndoPolicy};
-use plybook_core::{Digest, Entry, Game, Header, Seed, Seq};
+use plybook_core::{Digest, Game, Header, Seed, Seq};
 use plybook_proto::v1;
 use plybook_store::Summary;
 
@@ -33,7 +33,7 @@ pub fn listed(summary: &Summary, ending: Option<&str>) -> Result<v1::Game, Refus
         game.seat_to_move = Some(0);
         return Ok(game);
     }
-    let read = |line: &str| line.parse::<Entry>().map_err(|error| corrupt(summary.last.seq, error.why));
+    let read = |line: &str| header.read_entry(line).map_err(|error| corrupt(summary.last.seq, error.why));
     let last = read(&summary.last.line)?;
     game.seat_to_move = last.next_seat().map(replies::seat);
     game.revealed_seed = last.seed.as_ref().map_or_else(Vec::new, |seed| seed.reveal().to_vec());
@@ -51,7 +51,7 @@ pub fn unreadable(summary: &Summary) -> v1::Game {
 
 /// Whether the last entry of a summary only closed the game, so that the one before it ended it.
 pub fn closed_apart(summary: &Summary) -> bool {
-    summary.last.line.parse::<Entry>().is_ok_and(|entry| matches!(entry.body, Body::Close))
+    plybook_core::entry::read_format_1(&summary.last.line).is_ok_and(|entry| matches!(entry.body, Body::Close))
 }
 
 fn frame(header: &Header, seq: Seq, digest: Digest) -> v1::Game {
