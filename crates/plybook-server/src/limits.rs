@@ -39,7 +39,7 @@ impl Default for Limits {
             games_cache_idle: Duration::from_secs(600),
             call_timeout: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(8),
-            poll_floor: Duration::from_secs(1),
+            poll_floor: Duration::from_secs(5),
         }
     }
 }

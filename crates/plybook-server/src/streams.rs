@@ -5,17 +5,20 @@
 //! | [`hub`] | which games are watched here, and the news about them |
 //! | [`topic`] | one watched game: its recent entries, read once however many watch |
 //! | [`cursor`] | one stream: read after the cursor, then wait |
+//! | [`ends`] | what ends a stream before its time |
 //! | [`slots`] | how many streams may be open |
 //!
 //! Invariant: a stream is a cursor. News only wakes it; the book feeds it. It never skips, never
 //! repeats, never buffers without bound, and never dies silently.
 
 pub mod cursor;
+pub mod ends;
 pub mod hub;
 pub mod slots;
 pub mod topic;
 
 pub use cursor::{Cursor, Wanted};
+pub use ends::Ends;
 pub use hub::Hub;
 pub use slots::Slots;
 pub use topic::Topic;

@@ -1,20 +1,23 @@
 //! GetBook: the `.ply` file of a game, in pieces.
 //!
 //! Invariant: the file ends at the head that the game had when the call began, so that a live game's
-//! export is a whole book.
+//! export is a whole book. It is a stream like any other: it holds a slot, and ends with a reason when
+//! its caller's time is over or this node goes away.
 
 use std::sync::Arc;
 
 use plybook_core::{Digest, Seq, book};
 use plybook_proto::v1;
 use plybook_store::{GameKey, Store};
+use tokio::sync::OwnedSemaphorePermit;
 use tonic::Request;
 
 use crate::auth::authenticate;
-use crate::limits::PAGE_ENTRIES;
+use crate::limits::STREAM_PAGE_ENTRIES;
 use crate::refusal::Refusal;
 use crate::requests;
 use crate::service::{Frames, Service};
+use crate::streams::Ends;
 use crate::telemetry;
 
 /// An export under way.
@@ -25,16 +28,22 @@ struct Export {
     last: Seq,
     digest: Digest,
     over: bool,
+    ends: Ends,
+    /// Held while the export lives.
+    _slot: OwnedSemaphorePermit,
 }
 
 pub(super) async fn answer(service: &Service, request: Request<v1::GetBookRequest>) -> Result<Frames<v1::GetBookResponse>, Refusal> {
     let caller = authenticate(&request)?;
+    let ends = Ends::of(&request, &service.draining);
     let key = caller.game(requests::game_id(&request.into_inner().game_id)?);
     telemetry::record_game(key.game);
+    ends.check()?;
+    let slot = service.slots.take()?;
     let store = Arc::clone(service.games.store());
     let last = store.last(key).await?.ok_or(Refusal::GameNotFound)?;
     telemetry::record_entry(key.game, last.seq);
-    let export = Export { store, key, at: Seq::ZERO, last: last.seq, digest: last.digest, over: false };
+    let export = Export { store, key, at: Seq::ZERO, last: last.seq, digest: last.digest, over: false, ends, _slot: slot };
     let pieces = futures::stream::unfold(export, |mut export| async move {
         let piece = export.next().await.transpose()?;
         let chunk = piece.map(|text| v1::GetBookResponse { chunk: text.into_bytes() }).map_err(tonic::Status::from);
@@ -54,13 +63,14 @@ impl Export {
     }
 
     async fn piece(&mut self) -> Result<String, Refusal> {
+        self.ends.check()?;
         if self.at == self.last {
             self.over = true;
             return Ok(book::print_trailer(self.last.0 as usize, self.digest));
         }
-        let (store, key, at, most) = (Arc::clone(&self.store), self.key, self.at, (self.last.0 - self.at.0).min(PAGE_ENTRIES));
+        let (store, key, at, most) = (Arc::clone(&self.store), self.key, self.at, (self.last.0 - self.at.0).min(STREAM_PAGE_ENTRIES));
         // In a task of its own: who reads slowly must not hold a connection of the store.
-        let read = tokio::spawn(async move { store.entries(key, at, most).await }).await;
+        let read = self.ends.before(tokio::spawn(async move { store.entries(key, at, most).await })).await?;
         let entries = read.map_err(|error| Refusal::internal(format!("an export's read panicked: {error}")))??;
         let mut text = String::new();
         for stored in entries {

@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use plybook_core::{Entry, Seq};
+use plybook_core::Seq;
 use plybook_proto::v1;
 use tonic::Request;
 
 use crate::auth::authenticate;
-use crate::deadline::Deadline;
 use crate::refusal::Refusal;
 use crate::replies;
 use crate::requests;
 use crate::service::{Frames, Service};
-use crate::streams::Cursor;
 use crate::streams::cursor::{Ground, Wanted};
+use crate::streams::{Cursor, Ends};
 use crate::telemetry;
 
 pub(super) async fn answer(
@@ -21,16 +20,16 @@ pub(super) async fn answer(
     request: Request<v1::StreamEventsRequest>,
 ) -> Result<Frames<v1::StreamEventsResponse>, Refusal> {
     let caller = authenticate(&request)?;
-    let deadline = request.extensions().get::<Deadline>().and_then(|deadline| deadline.asked);
+    let ends = Ends::of(&request, &service.draining);
     let message = request.into_inner();
     let key = caller.game(requests::game_id(&message.game_id)?);
     telemetry::record_game(key.game);
     let heartbeat = requests::heartbeat(message.heartbeat_interval.as_ref())?;
-    if service.draining.is_cancelled() {
-        return Err(Refusal::Draining);
-    }
+    ends.check()?;
     let slot = service.slots.take()?;
     let opened = service.games.opened(key).await?;
+    let topic = service.hub.watch(key);
+    topic.recall(service.games.store().as_ref()).await?;
     let mut after = requests::seq(message.after_seq);
     let mut snapshot = None;
     if message.snapshot {
@@ -46,8 +45,7 @@ pub(super) async fn answer(
     if after > last.seq {
         return Err(Refusal::CursorBeyondHead { head: last.seq });
     }
-    let closed = after >= last.seq && last.line.parse::<Entry>().is_ok_and(|entry| entry.closes());
-    let topic = service.hub.watch(key);
+    let closed = after >= last.seq && opened.header.read_entry(&last.line).is_ok_and(|entry| entry.closes());
     // Whatever other watchers have seen, there is an entry with this number.
     topic.wake(last.seq);
     let ground = Ground {
@@ -55,10 +53,10 @@ pub(super) async fn answer(
         topic,
         store: Arc::clone(service.games.store()),
         clock: Arc::clone(&service.clock),
-        draining: service.draining.clone(),
+        ends,
         poll_floor: service.limits.poll_floor,
         slot,
     };
-    let wanted = Wanted { after, snapshot, stop_at_head: message.stop_at_head, heartbeat, deadline, closed };
+    let wanted = Wanted { after, snapshot, stop_at_head: message.stop_at_head, heartbeat, closed };
     Ok(Box::pin(Cursor::new(ground, wanted).into_stream()))
 }

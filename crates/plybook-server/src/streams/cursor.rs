@@ -1,10 +1,14 @@
 //! One stream: read after the cursor, then wait.
 //!
 //! Invariant: frames are in the order of the book, without gap or repeat, and each follows from the
-//! one before by its digest; the entry that closes the
-//! game is the last frame; whatever else ends a stream is a status that says so.
+//! one before by its digest; the entry that closes the game is the last frame; whatever else ends a
+//! stream is a status that says so, in time, however long the store takes to answer.
+//!
+//! What was sent cannot be taken back: where a restored book went on along another line than the one
+//! that a reader has seen, the reader is told with BOOK_CORRUPT, and begins again.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,14 +18,14 @@ use plybook_proto::v1::{CaughtUp, Heartbeat, Position, StreamEventsResponse};
 use plybook_store::{Store, StoredEntry};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, sleep_until};
-use tokio_util::sync::CancellationToken;
 use tonic::Status;
 
 use crate::clock::Clock;
 use crate::games::Opened;
 use crate::refusal::Refusal;
 use crate::replies;
-use crate::streams::Topic;
+use crate::streams::topic::Page;
+use crate::streams::{Ends, Topic};
 
 /// What a caller wants of a stream.
 #[derive(Clone, Debug)]
@@ -34,8 +38,6 @@ pub struct Wanted {
     pub stop_at_head: bool,
     /// How long nothing may happen before a heartbeat is sent.
     pub heartbeat: Duration,
-    /// When the caller's time is over.
-    pub deadline: Option<Instant>,
     /// Whether the entry at the cursor already closes the game.
     pub closed: bool,
 }
@@ -50,8 +52,8 @@ pub struct Ground {
     pub store: Arc<dyn Store>,
     /// For heartbeats.
     pub clock: Arc<dyn Clock>,
-    /// When this node goes away.
-    pub draining: CancellationToken,
+    /// What ends the stream before its time.
+    pub ends: Ends,
     /// The longest wait without a look.
     pub poll_floor: Duration,
     /// Held while the stream lives.
@@ -67,16 +69,13 @@ pub struct Cursor {
     /// The digest of the entry at the cursor, once one was sent.
     link: Option<Digest>,
     page: VecDeque<Arc<StoredEntry>>,
+    /// A look into the book under way. It outlives the heartbeats that are sent meanwhile.
+    look: Option<Pin<Box<dyn Future<Output = Result<Page, Refusal>> + Send>>>,
+    /// Whether what this node remembers of the game was forgotten for this stream's next entry.
+    doubted: bool,
     caught_up: bool,
     over: bool,
     heartbeat_at: Instant,
-}
-
-enum Woken {
-    Look,
-    Heartbeat,
-    Deadline,
-    Draining,
 }
 
 impl Cursor {
@@ -84,7 +83,19 @@ impl Cursor {
     pub fn new(ground: Ground, wanted: Wanted) -> Cursor {
         let (news, at) = (ground.topic.news(), wanted.after);
         let heartbeat_at = Instant::now() + wanted.heartbeat;
-        Cursor { ground, news, wanted, at, link: None, page: VecDeque::new(), caught_up: false, over: false, heartbeat_at }
+        Cursor {
+            ground,
+            news,
+            wanted,
+            at,
+            link: None,
+            page: VecDeque::new(),
+            look: None,
+            doubted: false,
+            caught_up: false,
+            over: false,
+            heartbeat_at,
+        }
     }
 
     /// The frames, as the transport wants them.
@@ -114,13 +125,15 @@ impl Cursor {
             return Ok(Some(Frame::Snapshot(position)));
         }
         loop {
-            self.check_ends()?;
+            self.ground.ends.check()?;
             if let Some(stored) = self.page.pop_front() {
+                if self.doubts(&stored) {
+                    continue;
+                }
                 return self.event(&stored).map(Some);
             }
-            // The news is marked as seen before the look, so that what comes during it wakes again.
-            self.news.borrow_and_update();
-            self.page = self.ground.topic.after(&self.ground.store, self.at, self.ground.poll_floor / 2).await?.into();
+            let Some(page) = self.look().await? else { return Ok(Some(self.heartbeat())) };
+            self.page = page.into();
             if !self.page.is_empty() {
                 continue;
             }
@@ -129,54 +142,74 @@ impl Cursor {
                 self.over = self.wanted.stop_at_head || self.wanted.closed;
                 return Ok(Some(Frame::CaughtUp(CaughtUp { head_seq: u64::from(self.at.0) })));
             }
-            match self.wait().await {
-                Woken::Look => {}
-                Woken::Heartbeat => return Ok(Some(self.heartbeat())),
-                Woken::Deadline => return Err(Refusal::Deadline),
-                Woken::Draining => return Err(Refusal::Draining),
+            if !self.woken().await? {
+                return Ok(Some(self.heartbeat()));
             }
         }
     }
 
-    fn check_ends(&self) -> Result<(), Refusal> {
-        if self.ground.draining.is_cancelled() {
-            return Err(Refusal::Draining);
-        }
-        match self.wanted.deadline {
-            Some(deadline) if Instant::now() >= deadline => Err(Refusal::Deadline),
-            _ => Ok(()),
-        }
-    }
-
-    async fn wait(&mut self) -> Woken {
-        let poll_at = Instant::now() + self.ground.poll_floor;
-        let deadline = self.wanted.deadline;
-        let at_deadline = async {
-            match deadline {
-                Some(deadline) => sleep_until(deadline).await,
-                None => std::future::pending().await,
+    /// Looks into the book. Nothing once a heartbeat is due: the look goes on.
+    async fn look(&mut self) -> Result<Option<Page>, Refusal> {
+        let (ground, at, news) = (&self.ground, self.at, &mut self.news);
+        let look = self.look.get_or_insert_with(|| {
+            // The news is marked as seen before the look, so that what comes during it wakes again.
+            news.borrow_and_update();
+            let (topic, store, fresh) = (Arc::clone(&ground.topic), Arc::clone(&ground.store), ground.poll_floor / 2);
+            Box::pin(async move { topic.after(&store, at, fresh).await })
+        });
+        let heartbeat_at = self.heartbeat_at;
+        let looked = async {
+            tokio::select! {
+                biased;
+                page = look => Some(page),
+                () = sleep_until(heartbeat_at) => None,
             }
         };
-        tokio::select! {
-            biased;
-            () = self.ground.draining.cancelled() => Woken::Draining,
-            () = at_deadline => Woken::Deadline,
-            _ = self.news.changed() => Woken::Look,
-            () = sleep_until(self.heartbeat_at) => Woken::Heartbeat,
-            () = sleep_until(poll_at) => Woken::Look,
+        let Some(page) = self.ground.ends.before(looked).await? else { return Ok(None) };
+        self.look = None;
+        page.map(Some)
+    }
+
+    /// Waits until there may be more; not so once a heartbeat is due.
+    async fn woken(&mut self) -> Result<bool, Refusal> {
+        let poll_at = Instant::now() + self.ground.topic.patience(self.ground.poll_floor);
+        let (news, heartbeat_at) = (&mut self.news, self.heartbeat_at);
+        let woken = async {
+            tokio::select! {
+                biased;
+                _ = news.changed() => true,
+                () = sleep_until(heartbeat_at) => false,
+                () = sleep_until(poll_at) => true,
+            }
+        };
+        self.ground.ends.before(woken).await
+    }
+
+    /// An entry that does not follow from the one sent before may be one that this node remembers and
+    /// the store no longer has: then it is read once more.
+    fn doubts(&mut self, stored: &StoredEntry) -> bool {
+        let doubted = !self.doubted && !self.follows(stored);
+        if doubted {
+            self.doubted = true;
+            self.page.clear();
+            self.ground.topic.forget();
         }
+        doubted
+    }
+
+    fn follows(&self, stored: &StoredEntry) -> bool {
+        stored.seq == self.at.next() && self.link.is_none_or(|before| before.chain(&stored.line) == stored.digest)
     }
 
     fn event(&mut self, stored: &StoredEntry) -> Result<Frame, Refusal> {
-        if stored.seq != self.at.next() {
-            return Err(Refusal::BookCorrupt { first_bad: self.at.next(), why: format!("entry {} follows {}", stored.seq, self.at) });
-        }
-        if self.link.is_some_and(|before| before.chain(&stored.line) != stored.digest) {
-            return Err(Refusal::BookCorrupt { first_bad: stored.seq, why: "its digest does not follow from the entry before".to_owned() });
+        if !self.follows(stored) {
+            let why = format!("entry {} does not follow by its digest from {}, which was sent before it", stored.seq, self.at);
+            return Err(Refusal::BookCorrupt { first_bad: self.at.next(), why });
         }
         let event = replies::event::stored(&self.ground.opened, stored)?;
         self.link = Some(stored.digest);
         self.at = stored.seq;
+        self.doubted = false;
         self.over = !event.revealed_seed.is_empty();
         Ok(Frame::Event(event))
     }
