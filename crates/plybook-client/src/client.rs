@@ -40,29 +40,36 @@ impl Client {
         Ok(Client { routes, options: Arc::new(options) })
     }
 
-    /// Creates a game. An empty request id is filled in.
+    /// Creates a game. An empty request id is filled in; where nobody answers, the error tells it.
     pub async fn create_game(&self, mut request: v1::CreateGameRequest) -> Result<v1::Game, Error> {
-        fill(&mut request.request_id);
-        let response = self.call(request, |channel, request| async move { self.games(channel).create_game(request).await }).await?;
+        let id = fill(&mut request.request_id);
+        let response = self
+            .call(request, |channel, request| async move { self.games(channel).create_game(request).await })
+            .await
+            .map_err(|error| error.to(id))?;
         Ok(response.game.unwrap_or_default())
     }
 
-    /// Makes a move. An empty request id is filled in.
+    /// Makes a move. An empty request id is filled in; where nobody answers, the error tells it.
     pub async fn make_move(&self, mut request: v1::MakeMoveRequest) -> Result<v1::MakeMoveResponse, Error> {
-        fill(&mut request.request_id);
-        self.call(request, |channel, request| async move { self.games(channel).make_move(request).await }).await
+        let id = fill(&mut request.request_id);
+        self.call(request, |channel, request| async move { self.games(channel).make_move(request).await })
+            .await
+            .map_err(|error| error.to(id))
     }
 
-    /// Takes a move back. An empty request id is filled in.
+    /// Takes a move back. An empty request id is filled in; where nobody answers, the error tells it.
     pub async fn undo(&self, mut request: v1::UndoRequest) -> Result<v1::UndoResponse, Error> {
-        fill(&mut request.request_id);
-        self.call(request, |channel, request| async move { self.games(channel).undo(request).await }).await
+        let id = fill(&mut request.request_id);
+        self.call(request, |channel, request| async move { self.games(channel).undo(request).await }).await.map_err(|error| error.to(id))
     }
 
-    /// Closes a finished game. An empty request id is filled in.
+    /// Closes a finished game. An empty request id is filled in; where nobody answers, the error tells it.
     pub async fn close_game(&self, mut request: v1::CloseGameRequest) -> Result<v1::CloseGameResponse, Error> {
-        fill(&mut request.request_id);
-        self.call(request, |channel, request| async move { self.games(channel).close_game(request).await }).await
+        let id = fill(&mut request.request_id);
+        self.call(request, |channel, request| async move { self.games(channel).close_game(request).await })
+            .await
+            .map_err(|error| error.to(id))
     }
 
     /// Reads a game at its head, or at an earlier entry.
@@ -161,8 +168,10 @@ impl Client {
     }
 }
 
-fn fill(request_id: &mut String) {
+/// The request's id, made up where the caller has none.
+fn fill(request_id: &mut String) -> String {
     if request_id.is_empty() {
         *request_id = Uuid::now_v7().to_string();
     }
+    request_id.clone()
 }

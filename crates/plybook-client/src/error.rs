@@ -20,7 +20,7 @@ pub enum Error {
     #[error(transparent)]
     Refused(#[from] Refused),
     /// No server answered while patience lasted. What was asked may have been done: ask again with the
-    /// same request id.
+    /// same request id, which is [`Unavailable::request_id`].
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
@@ -51,9 +51,21 @@ pub struct Unavailable {
     pub waited: Duration,
     /// What went wrong last.
     pub last: String,
+    /// The id that the request had, the caller's or the one that was filled in, where it was one that
+    /// appends. Put it into the same request to learn what became of it: with a new id a move that did
+    /// arrive would be made, or refused, a second time.
+    pub request_id: Option<String>,
 }
 
 impl Error {
+    /// The same, telling the id of the request.
+    pub(crate) fn to(mut self, request_id: String) -> Error {
+        if let Error::Unavailable(unavailable) = &mut self {
+            unavailable.request_id = Some(request_id);
+        }
+        self
+    }
+
     /// The refusal, if it is one.
     pub const fn refused(&self) -> Option<&Refused> {
         match self {

@@ -44,7 +44,7 @@ impl Patience {
         }
         let waited = self.began.elapsed();
         if waited + wait > self.lasts {
-            return Err(Unavailable { attempts: self.attempts, waited, last: why });
+            return Err(Unavailable { attempts: self.attempts, waited, last: why, request_id: None });
         }
         Ok(wait)
     }
