@@ -8,6 +8,8 @@ use plybook_core::{Rejection, Seq};
 use plybook_rulesets::RegistryError;
 use uuid::Uuid;
 
+use crate::limits;
+
 /// Why a call is refused.
 #[derive(Debug)]
 pub enum Refusal {
@@ -141,4 +143,23 @@ impl From<RegistryError> for Refusal {
             RegistryError::Param(BadParam { name, why }) => Refusal::field(format!("ruleset.params.{name}"), why),
         }
     }
+}
+
+/// A caller's text, cut to a length that fits into a refusal.
+pub fn echo(text: &str) -> String {
+    cut(text, limits::ECHO_BYTES_MAX)
+}
+
+/// One line of text that is no longer: whatever a caller sent, logs and terminals show it as text.
+pub fn cut(text: &str, most: usize) -> String {
+    let mut line = String::new();
+    for c in text.chars() {
+        let c = if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+        if line.len() + c.len_utf8() > most {
+            line.push('…');
+            break;
+        }
+        line.push(c);
+    }
+    line
 }

@@ -39,12 +39,10 @@ pub fn make_move(caller: &Caller, message: &v1::MakeMoveRequest) -> Result<Asked
     let expected = expected_seq(message.expected_seq)?;
     let seat = required_seat(message.seat)?;
     let shape = message.action.as_ref().and_then(|action| action.shape.as_ref());
-    let ask = ask(shape.ok_or_else(|| Refusal::field("action", "is required"))?);
+    let shape = shape.ok_or_else(|| Refusal::field("action", "is required"))?;
+    let ask = ask(shape);
     let canon = Canon::of("MakeMove").number(expected.0.into()).number(seat.0.into());
-    let hash = match &ask {
-        Ask::MoveText(text) => canon.text("notation").text(text),
-        other => canon.text("shape").text(&format!("{other:?}")),
-    };
+    let hash = action(shape, canon);
     let actor = Actor { seat: Some(seat), by: caller.principal.clone() };
     Ok(Asked { key, id: RequestKey { id, hash: hash.hash() }, request: Request { actor, expected, ask } })
 }
@@ -80,6 +78,17 @@ fn ask(shape: &v1::action::Shape) -> Ask {
         Shape::Pop(pop) => Ask::Move(Action::Pop(Column(pop.column))),
         Shape::Roll(_) => Ask::Move(Action::Roll),
         Shape::Notation(text) => Ask::MoveText(text.clone()),
+    }
+}
+
+fn action(shape: &v1::action::Shape, canon: Canon) -> Canon {
+    use v1::action::Shape;
+    match shape {
+        Shape::Place(place) => canon.text("place").number(place.cell.into()),
+        Shape::Drop(drop) => canon.text("drop").number(drop.column.into()),
+        Shape::Pop(pop) => canon.text("pop").number(pop.column.into()),
+        Shape::Roll(_) => canon.text("roll"),
+        Shape::Notation(text) => canon.text("notation").text(text),
     }
 }
 
@@ -167,10 +176,10 @@ mod tests {
             hex(close(&caller, &closed).unwrap().id.hash),
         ];
         let pinned = [
-            "040692524b3d021d",
-            "909a21a5f378db86",
-            "f56257d9599b4fa3",
-            "862d723ec8534073",
+            "9afef8f80aeead5e",
+            "befcad14603d1a4a",
+            "8fb63f869c9a6ea4",
+            "5fc950ff5f2c37b9",
             "41dcc64e2424fa1c",
             "3e80fdb5f9a5fead",
             "c1d4bea526c0ef95",
@@ -193,6 +202,6 @@ mod tests {
             undo_policy: Some(v1::UndoPolicy { by: v1::UndoBy::Free.into(), over_throw: true, after_end: false }),
             seed: vec![7; 32],
         };
-        assert_eq!(hex(super::plan::create(&caller, message).unwrap().request.hash), "8db0216941e4dbfd");
+        assert_eq!(hex(super::plan::create(&caller, message).unwrap().request.hash), "e7d1ff38d63fb8a7");
     }
 }

@@ -13,7 +13,7 @@ use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
 use crate::limits;
-use crate::refusal::{Original, Refusal};
+use crate::refusal::{Original, Refusal, cut, echo};
 use crate::telemetry;
 
 /// How soon a caller may try again what another moment or another node can do.
@@ -177,23 +177,4 @@ fn reason_name(reason: ErrorReason) -> &'static str {
 
 fn winners(outcome: &Outcome) -> String {
     outcome.winning_seats().to_string()
-}
-
-/// A caller's text, cut to a length that fits into a refusal.
-pub fn echo(text: &str) -> String {
-    cut(text, limits::ECHO_BYTES_MAX)
-}
-
-/// One line of text that is no longer: whatever a caller sent, logs and terminals show it as text.
-fn cut(text: &str, most: usize) -> String {
-    let mut line = String::new();
-    for c in text.chars() {
-        let c = if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-        if line.len() + c.len_utf8() > most {
-            line.push('…');
-            break;
-        }
-        line.push(c);
-    }
-    line
 }

@@ -1,7 +1,8 @@
 //! The hash that makes two copies of a request the same request.
 //!
 //! Invariant: every piece is length-prefixed, so different requests never run together. What a
-//! stored hash was made of never changes.
+//! stored hash was made of never changes: words and numbers written out here and in [`super`], not
+//! what some type happens to print.
 
 use sha2::{Digest as _, Sha256};
 
@@ -32,6 +33,18 @@ impl Canon {
     #[must_use]
     pub fn number(self, number: u64) -> Canon {
         self.bytes(&number.to_be_bytes())
+    }
+
+    /// And a number that may be negative.
+    #[must_use]
+    pub fn signed(self, number: i64) -> Canon {
+        self.bytes(&number.to_be_bytes())
+    }
+
+    /// And a yes or no.
+    #[must_use]
+    pub fn flag(self, flag: bool) -> Canon {
+        self.bytes(&[u8::from(flag)])
     }
 
     /// The hash.

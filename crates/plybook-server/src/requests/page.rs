@@ -1,7 +1,9 @@
 //! Pages of lists, and the tokens between them.
 //!
 //! Invariant: a token is opaque to callers, and only the same question accepts it: it carries a
-//! checksum over where to go on and over the filter that it belongs to.
+//! checksum over where to go on and over the filter that it belongs to. A checksum is no signature: it
+//! finds mistakes, and whoever makes up a token gains nothing, for it says where in a list to go on and
+//! never whose list it is.
 
 use crate::limits;
 use crate::refusal::Refusal;

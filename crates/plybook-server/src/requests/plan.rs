@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plybook_core::header::{Place, UndoBy, UndoPolicy, check_place};
+use plybook_core::header::{Place, UndoBy, UndoPolicy, check_place, check_undo};
 use plybook_core::limits::SEATS_MAX;
 use plybook_core::{ParamValue, Seed};
 use plybook_proto::v1::{self, param_value::Value};
@@ -11,9 +11,8 @@ use plybook_store::RequestKey;
 use crate::auth::Caller;
 use crate::games::create::Plan;
 use crate::limits;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, echo};
 use crate::requests::{canon::Canon, request_id};
-use crate::status::echo;
 
 /// Marks where the caller names none, by seat.
 const MARKS: [&str; SEATS_MAX as usize] = ["X", "O", "A", "B", "C", "D", "E", "F"];
@@ -29,21 +28,47 @@ pub fn create(caller: &Caller, message: v1::CreateGameRequest) -> Result<Plan, R
         return Err(Refusal::Limit { limit: "params", most: limits::PARAMS_MAX as u64 });
     }
     let params = ruleset.params.into_iter().map(param).collect::<Result<BTreeMap<_, _>, _>>()?;
+    let (asked_seats, asked_undo) = (message.seats.clone(), message.undo_policy.unwrap_or_default());
     let seats = seats(message.seats)?;
-    let undo = undo(message.undo_policy)?;
+    let undo = undo(asked_undo)?;
     let seed = seed(&message.seed)?;
     let version = (ruleset.version != 0).then_some(ruleset.version);
-    let mut canon = Canon::of("CreateGame").text(&ruleset.id).number(ruleset.version.into()).number(params.len() as u64);
-    for (name, value) in &params {
-        canon = canon.text(name).text(&format!("{value:?}"));
-    }
-    canon = canon.number(seats.len() as u64);
-    for place in &seats {
-        canon = canon.text(&place.mark).text(&place.player);
-    }
-    let hash = canon.text(&format!("{undo:?}")).bytes(&message.seed).hash();
+    let hash = hash(&ruleset.id, ruleset.version, &params, &asked_seats, asked_undo, &message.seed);
     let request = RequestKey { id, hash };
     Ok(Plan { tenant: caller.tenant, by: caller.principal.clone(), request, ruleset: ruleset.id, version, params, seats, undo, seed })
+}
+
+/// Everything is taken as the caller gave it, so that other defaults in a later release make no other
+/// request of the same one.
+fn hash(
+    ruleset: &str,
+    version: u32,
+    params: &BTreeMap<String, ParamValue>,
+    seats: &[v1::Seat],
+    undo: v1::UndoPolicy,
+    seed: &[u8],
+) -> [u8; 32] {
+    let mut canon = Canon::of("CreateGame").text(ruleset).number(version.into()).number(params.len() as u64);
+    for (name, value) in params {
+        canon = canon.text(name);
+        canon = match value {
+            ParamValue::Int(n) => canon.text("int").signed(*n),
+            ParamValue::Bool(flag) => canon.text("bool").flag(*flag),
+            ParamValue::Text(word) => canon.text("text").text(word),
+            ParamValue::IntList(list) => list.iter().fold(canon.text("int_list").number(list.len() as u64), |canon, n| canon.signed(*n)),
+        };
+    }
+    canon = canon.number(seats.len() as u64);
+    for seat in seats {
+        canon = canon.text(&seat.mark).text(&seat.player_id);
+    }
+    let by = match undo.by() {
+        v1::UndoBy::Unspecified => "unspecified",
+        v1::UndoBy::None => "none",
+        v1::UndoBy::OwnLastMove => "own_last_move",
+        v1::UndoBy::Free => "free",
+    };
+    canon.text(by).flag(undo.over_throw).flag(undo.after_end).bytes(seed).hash()
 }
 
 fn param((name, value): (String, v1::ParamValue)) -> Result<(String, ParamValue), Refusal> {
@@ -74,18 +99,16 @@ fn seats(given: Vec<v1::Seat>) -> Result<Vec<Place>, Refusal> {
     Ok(seats)
 }
 
-fn undo(policy: Option<v1::UndoPolicy>) -> Result<UndoPolicy, Refusal> {
-    let policy = policy.unwrap_or_default();
+fn undo(policy: v1::UndoPolicy) -> Result<UndoPolicy, Refusal> {
     let by = match v1::UndoBy::try_from(policy.by) {
         Ok(v1::UndoBy::Unspecified | v1::UndoBy::OwnLastMove) => UndoBy::OwnLastMove,
         Ok(v1::UndoBy::None) => UndoBy::None,
         Ok(v1::UndoBy::Free) => UndoBy::Free,
         Err(_) => return Err(Refusal::field("undo_policy.by", format!("{} is not one of its values", policy.by))),
     };
-    if by == UndoBy::None && (policy.over_throw || policy.after_end) {
-        return Err(Refusal::field("undo_policy", "nothing can be taken back over a throw or after the end where nobody may undo"));
-    }
-    Ok(UndoPolicy { by, over_throw: policy.over_throw, after_end: policy.after_end })
+    let policy = UndoPolicy { by, over_throw: policy.over_throw, after_end: policy.after_end };
+    check_undo(policy).map_err(|why| Refusal::field("undo_policy", why))?;
+    Ok(policy)
 }
 
 fn seed(bytes: &[u8]) -> Result<Option<Seed>, Refusal> {
