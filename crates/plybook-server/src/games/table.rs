@@ -69,12 +69,8 @@ pub(super) fn follow(game: &mut Game, stored: &StoredEntry) -> Result<Entry, Unf
 
 /// About how much memory a game takes.
 pub fn estimate_bytes(game: &Game) -> u32 {
-    const BASE_BYTES: u64 = 2_048;
-    const STANDING_BYTES: u64 = 160;
-    const SIDE_REGISTERS_BYTES: u64 = 64;
-    let board = game.position().board();
-    let sides = u64::from(board.rows()) + u64::from(board.cols());
-    let bytes = BASE_BYTES + u64::from(board.len()) + sides * SIDE_REGISTERS_BYTES + game.standing().len() as u64 * STANDING_BYTES;
+    const BASE_BYTES: usize = 2_048;
+    let bytes = BASE_BYTES + game.play().bytes() + size_of_val(game.standing());
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
