@@ -160,6 +160,32 @@ async fn one_request_id_through_all_attempts() {
     assert_eq!(fake.heard()[4], "given");
 }
 
+/// Or its caller could only ask again with a new one, and move twice.
+#[tokio::test]
+async fn who_is_not_answered_learns_the_id_of_the_request() {
+    let patience = Duration::from_millis(100);
+    let fake = Fake::doing((0..100).map(|_| Act::Refuse(unavailable("STORE_UNAVAILABLE", None))));
+    let client = Client::with(&fake.listen().await, Options { patience, ..quick() }).unwrap();
+    let id = |error: Error| match error {
+        Error::Unavailable(unavailable) => unavailable.request_id,
+        Error::Refused(refused) => panic!("{refused}"),
+    };
+    let filled_in = id(client.make_move(v1::MakeMoveRequest::default()).await.unwrap_err());
+    assert_eq!(filled_in, fake.heard().last().cloned());
+    assert_eq!(filled_in.unwrap().len(), 36);
+    let given = v1::MakeMoveRequest { request_id: "given".into(), ..Default::default() };
+    assert_eq!(id(client.make_move(given).await.unwrap_err()).as_deref(), Some("given"));
+
+    let gone = Client::with(&nobody(), Options { patience, ..quick() }).unwrap();
+    let ids = [
+        id(gone.create_game(v1::CreateGameRequest::default()).await.unwrap_err()),
+        id(gone.undo(v1::UndoRequest::default()).await.unwrap_err()),
+        id(gone.close_game(v1::CloseGameRequest::default()).await.unwrap_err()),
+    ];
+    assert!(ids.iter().all(|id| id.as_ref().is_some_and(|id| id.len() == 36)), "{ids:?}");
+    assert_eq!(id(gone.game("a game", None).await.unwrap_err()), None, "what only reads has none");
+}
+
 #[tokio::test]
 async fn a_refusal_is_not_tried_again() {
     let details = ErrorDetails::with_error_info("STALE_SEQ", "plybook", HashMap::from([("head_seq".to_owned(), "9".to_owned())]));
