@@ -20,6 +20,7 @@ use plybook_server::{Config, Parts, Server};
 use plybook_store::{
     Append, Create, Error, Filter, GameKey, NewEntry, NewGame, Sqlite, SqliteOptions, Store, StoredEntry, Summary, TenantId, Wake,
 };
+use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 use tempfile::TempDir;
 use tokio::sync::{Semaphore, mpsc};
 
@@ -112,6 +113,16 @@ impl Local {
     /// A connection of one's own.
     pub async fn wire(&self) -> Wire {
         connect(&self.address).await
+    }
+
+    /// Its SQLite file as it is now, copied and opened.
+    pub async fn backup(&self) -> Arc<dyn Store> {
+        let copy = tempfile::tempdir_in(self.folder.as_ref().unwrap()).unwrap().keep();
+        let mut connection = SqliteConnection::connect(&format!("sqlite://{}", self.file().display())).await.unwrap();
+        let into = format!("VACUUM INTO '{}'", copy.join("books.db").display());
+        sqlx::query(AssertSqlSafe(into)).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+        sqlite(&copy).await
     }
 
     /// Where its SQLite file lies.
@@ -229,7 +240,7 @@ pub enum Fault {
 
 /// A store whose calls are counted, and go wrong on demand.
 pub struct Handled {
-    inner: Arc<dyn Store>,
+    inner: Mutex<Arc<dyn Store>>,
     faults: Mutex<HashMap<Call, Fault>>,
     counts: Mutex<HashMap<Call, u64>>,
     publishes: AtomicBool,
@@ -243,7 +254,13 @@ pub const DATABASE_SECRET: &str = "relation book_entry at 10.0.0.7 has a secret"
 impl Handled {
     /// A store in whose way nothing stands yet.
     pub fn new(inner: Arc<dyn Store>) -> Handled {
-        Handled { inner, faults: Mutex::default(), counts: Mutex::default(), publishes: true.into(), connections: Semaphore::new(4) }
+        Handled {
+            inner: Mutex::new(inner),
+            faults: Mutex::default(),
+            counts: Mutex::default(),
+            publishes: true.into(),
+            connections: Semaphore::new(4),
+        }
     }
 
     /// From now on this call goes wrong like this.
@@ -267,8 +284,13 @@ impl Handled {
     }
 
     /// The store behind.
-    pub fn inner(&self) -> &Arc<dyn Store> {
-        &self.inner
+    pub fn inner(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.inner.lock().unwrap())
+    }
+
+    /// From now on this is the store behind: another database took over, or a backup was restored.
+    pub fn becomes(&self, other: Arc<dyn Store>) {
+        *self.inner.lock().unwrap() = other;
     }
 
     async fn through<T>(&self, call: Call, work: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Error> {
@@ -301,56 +323,56 @@ impl Handled {
 #[async_trait]
 impl Store for Handled {
     async fn create(&self, game: NewGame) -> Result<Create, Error> {
-        self.through(Call::Create, self.inner.create(game)).await
+        self.through(Call::Create, self.inner().create(game)).await
     }
 
     async fn append(&self, entry: NewEntry) -> Result<Append, Error> {
-        self.through(Call::Append, self.inner.append(entry)).await
+        self.through(Call::Append, self.inner().append(entry)).await
     }
 
     async fn entries(&self, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error> {
-        self.through(Call::Entries, self.inner.entries(key, after, limit)).await
+        self.through(Call::Entries, self.inner().entries(key, after, limit)).await
     }
 
     async fn last(&self, key: GameKey) -> Result<Option<StoredEntry>, Error> {
-        self.through(Call::Last, self.inner.last(key)).await
+        self.through(Call::Last, self.inner().last(key)).await
     }
 
     async fn find_request(&self, key: GameKey, request_id: Uuid) -> Result<Option<(StoredEntry, [u8; 32])>, Error> {
-        self.through(Call::Find, self.inner.find_request(key, request_id)).await
+        self.through(Call::Find, self.inner().find_request(key, request_id)).await
     }
 
     async fn find_creation(&self, tenant: TenantId, request_id: Uuid) -> Result<Option<(Uuid, [u8; 32])>, Error> {
-        self.through(Call::Find, self.inner.find_creation(tenant, request_id)).await
+        self.through(Call::Find, self.inner().find_creation(tenant, request_id)).await
     }
 
     async fn seed(&self, key: GameKey) -> Result<Option<Seed>, Error> {
-        self.through(Call::Seed, self.inner.seed(key)).await
+        self.through(Call::Seed, self.inner().seed(key)).await
     }
 
     async fn list(&self, tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> Result<Vec<Summary>, Error> {
-        self.through(Call::List, self.inner.list(tenant, filter, before, limit)).await
+        self.through(Call::List, self.inner().list(tenant, filter, before, limit)).await
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {
-        self.through(Call::Ready, self.inner.clock_unix_ms()).await
+        self.through(Call::Ready, self.inner().clock_unix_ms()).await
     }
 
     async fn ready(&self) -> Result<(), Error> {
-        self.through(Call::Ready, self.inner.ready()).await
+        self.through(Call::Ready, self.inner().ready()).await
     }
 
     fn publish(&self, wake: Wake) {
         if self.publishes.load(Ordering::SeqCst) {
-            self.inner.publish(wake);
+            self.inner().publish(wake);
         }
     }
 
     fn wakes(&self) -> mpsc::Receiver<Wake> {
-        self.inner.wakes()
+        self.inner().wakes()
     }
 
     async fn close(&self) {
-        self.inner.close().await;
+        self.inner().close().await;
     }
 }

@@ -143,7 +143,7 @@ async fn scenario_49_a_lost_listener_costs_no_entry() {
             }
         };
         assert_eq!(heard, event);
-        // The poll floor is a second; the rest is a slow machine's.
+        // The poll floor is five seconds; the rest is a slow machine's.
         assert!(began.elapsed() < Duration::from_secs(10), "after {:?}", began.elapsed());
         game.sees(event);
     }

@@ -98,7 +98,7 @@ async fn the_earlier_check_speaks() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_creations_id_is_known_before_anything_else_is_checked() {
+async fn a_move_may_not_have_the_id_of_its_games_creation() {
     let local = over_sqlite().await.start().await;
     let wire = local.wire().await;
     let opening = wire.game();
