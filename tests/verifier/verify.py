@@ -182,6 +182,8 @@ class Book:
             number(fields["version"])
         else:
             self.rule.update(fields)
+            contradicts = self.rule.get("by") == "none" and "yes" in (self.rule.get("throw"), self.rule.get("end"))
+            check(not contradicts, "where nobody may undo, nothing is undone over a throw or after the end")
 
     def entry(self, seq, text, line):
         """One entry; `line` is where it stands in the file."""
@@ -191,6 +193,7 @@ class Book:
         check(len(text.encode()) <= MOST, f"an entry has at most {MOST} bytes")
         check(len((found["notation"] or "").encode()) <= 32, "a notation has at most 32 bytes")
         check(int(found["seq"]) == seq, f"this should be entry {seq}")
+        check(seq <= 200000 or found["close"], "a game has at most 200000 entries")
         self.at(found["time"])
         actor = None if found["seat"] == "-" else self.seat(number(found["seat"]))
         facts = parse_facts(found["facts"])
@@ -199,6 +202,7 @@ class Book:
         elif found["undo"]:
             self.undo(actor, number(found["target"]), facts)
         else:
+            check(actor is None, "a game is closed by nobody at the table")
             check(self.finished, "only a finished game can be closed")
             check(set(facts) == {"seed"}, "`close` carries `seed` and nothing else")
         if "seed" in facts:
@@ -232,6 +236,8 @@ class Book:
         kept = [move for move in self.standing if move[0] < target]
         taken = self.standing[len(kept) :]
         check(taken and taken[0][0] == target, f"{target} is no standing move")
+        check(actor is not None, "an undo by nobody at the table")
+        check(len(taken) <= 100, "one undo takes back at most 100 moves")
         check(self.rule["by"] != "none", "this book allows no undo")
         own = all(seat == actor for _, seat, _, _ in taken)
         check(own or self.rule["by"] == "free", "this book allows nobody to take back another seat's move")

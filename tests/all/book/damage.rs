@@ -194,7 +194,7 @@ fn an_undo_that_the_policy_does_not_allow_is_no_part_of_a_book() {
     overreached(begun().play("b2"), "7:anonymous undo 2 ply=0 cells=1>0:4 next=0", "the table has no seat 7");
     overreached(of(UndoBy::Free).play("b2"), "7:anonymous undo 2 ply=0 cells=1>0:4 next=0", "the table has no seat 7");
     let thrown = table().snakes(30, &[]).throw(&[3]);
-    overreached(thrown, "0:anonymous undo 2 ply=0 cells=1>3:0;1>0:3 next=0", "dice were shown");
+    overreached(thrown, "0:anonymous undo 2 ply=0 cells=1>0:3;2>3:0 next=0", "dice were shown");
     let mut long = table().mnk(20, 20, 20).undo_by(UndoBy::Free);
     let moves: Vec<String> = (0..101u32).map(|cell| long.game().rules().cell_name(Cell(cell))).collect();
     long = long.play(&moves.join(" "));

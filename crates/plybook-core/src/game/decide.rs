@@ -63,7 +63,10 @@ impl Game {
             _ => false,
         };
         let seed = closes.then(|| dice.seed().clone());
-        let entry = Entry { seq: self.head.seq.next(), time: now.max(self.head.time), actor: request.actor.clone(), body, seed };
+        // Closing concerns the game and not a seat, whoever asked for it.
+        let seat = if body == Body::Close { None } else { request.actor.seat };
+        let actor = Actor { seat, by: request.actor.by.clone() };
+        let entry = Entry { seq: self.head.seq.next(), time: now.max(self.head.time), actor, body, seed };
         if entry.to_string().len() > limits::LINE_BYTES_MAX {
             return Err(Rejection::Limit { limit: "line_bytes", most: limits::LINE_BYTES_MAX as u64 });
         }
@@ -127,17 +130,18 @@ impl Game {
     /// number, its latest standing move; or why it may not. Deciding and folding both ask here.
     pub(super) fn undoable(&self, seat: Option<Seat>, target: Option<Seq>) -> Result<usize, Rejection> {
         let refuse = |why| Err(Rejection::UndoNotAllowed(why));
+        let Some(seat) = seat else { return refuse(UndoRefusal::NotYourMove) };
         let policy = self.header.undo;
         if policy.by == UndoBy::None || (self.state() == State::Finished && !policy.after_end) {
             return refuse(UndoRefusal::Policy);
         }
         let ply = match target {
             Some(target) => self.standing.binary_search(&target).ok(),
-            None => self.play.standing().iter().rposition(|standing| Some(standing.seat) == seat),
+            None => self.play.standing().iter().rposition(|standing| standing.seat == seat),
         };
         let ply = ply.ok_or(Rejection::NothingToUndo)?;
         let taken = &self.play.standing()[ply..];
-        if policy.by == UndoBy::OwnLastMove && taken.iter().any(|standing| Some(standing.seat) != seat) {
+        if policy.by == UndoBy::OwnLastMove && taken.iter().any(|standing| standing.seat != seat) {
             return refuse(UndoRefusal::NotYourMove);
         }
         if !policy.over_throw && taken.iter().any(|standing| standing.threw) {

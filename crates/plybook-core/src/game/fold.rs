@@ -72,6 +72,7 @@ impl Game {
         match &entry.body {
             Body::Move(made) => self.fold_move(entry.seq, entry.actor.seat, made),
             Body::Undo(undo) => self.fold_undo(entry.actor.seat, undo),
+            Body::Close if entry.actor.seat.is_some() => Err("a game is closed by nobody at the table".to_owned()),
             Body::Close if self.state() == State::Finished => Ok(()),
             Body::Close => Err("it closes a game that is not finished".to_owned()),
         }
