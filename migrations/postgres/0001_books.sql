@@ -28,20 +28,24 @@ CREATE TABLE tenant (
 INSERT INTO tenant (id, name) VALUES (1, 'default');
 
 -- A game as lists see it. A move does not touch its row: only the entries that finish, reopen or close
--- the game do. Ids are UUIDv7, so descending id is newest first.
+-- the game do. Ids are UUIDv7, so descending id is newest first. The version tells, before a deploy that
+-- drops one, how many games still need it.
 CREATE TABLE game (
-    tenant_id    int         NOT NULL,
-    id           uuid        NOT NULL,
-    request_id   uuid        NOT NULL,
-    request_hash bytea       NOT NULL,
-    ruleset      text COLLATE "C" NOT NULL,
-    state        text COLLATE "C" NOT NULL DEFAULT 'active',
-    created_at   timestamptz NOT NULL DEFAULT now(),
+    tenant_id       int         NOT NULL,
+    id              uuid        NOT NULL,
+    request_id      uuid        NOT NULL,
+    request_hash    bytea       NOT NULL,
+    ruleset         text COLLATE "C" NOT NULL,
+    ruleset_version bigint      NOT NULL,
+    state           text COLLATE "C" NOT NULL DEFAULT 'active',
+    -- The header's time, which a node's clock gave.
+    created_at      timestamptz NOT NULL,
 
     CONSTRAINT game_pkey PRIMARY KEY (tenant_id, id),
     CONSTRAINT game_of_a_tenant FOREIGN KEY (tenant_id) REFERENCES tenant (id),
     CONSTRAINT game_creation_once UNIQUE (tenant_id, request_id),
     CONSTRAINT game_request_hash_is_sha256 CHECK (octet_length(request_hash) = 32),
+    CONSTRAINT game_ruleset_version_counts_from_one CHECK (ruleset_version > 0),
     CONSTRAINT game_state_is_known CHECK (state IN ('active', 'finished', 'closed'))
 ) WITH (fillfactor = 85);
 
@@ -80,6 +84,16 @@ CREATE TABLE game_seed (
 --   counted up when a restore into another cluster starts the transaction ids anew.
 -- * Ranges of UUIDv7 are months. They are ranges of the game's id and not of a time because every
 --   unique key must contain the partition key. Until a month is worth detaching, all is in one partition.
+--   The way out of it: rows cannot be moved from one partition to another, since the triggers forbid it,
+--   so a month gets its partition before it begins, while the DEFAULT one holds no row of its range:
+--       CREATE TABLE book_entry_2027_01 PARTITION OF book_entry
+--           FOR VALUES FROM ('<first id of the month>') TO ('<first id of the next>') WITH (…);
+--       CREATE TRIGGER book_entry_2027_01_is_not_truncated BEFORE TRUNCATE ON book_entry_2027_01 …;
+--   where a month's first id is its first millisecond in 12 hexadecimal digits, then zeros:
+--       rpad(lpad(to_hex((extract(epoch FROM timestamptz '2027-01-01 00:00Z') * 1000)::bigint), 12, '0'), 32, '0')::uuid
+--   It needs a short lock on the DEFAULT partition, which it scans to see that no row is of the range,
+--   so it is best made early. A game stays in the partition of the month in which it was created; the
+--   months before the first such partition stay in the DEFAULT one for ever.
 CREATE TABLE book_entry (
     tenant_id    int      NOT NULL,
     game_id      uuid     NOT NULL,

@@ -9,7 +9,7 @@ mod wakes;
 
 use std::sync::Arc;
 
-use plybook_core::{Digest, Seed, Seq, Uuid};
+use plybook_core::{Digest, Seed, Seq, Time, Uuid};
 use plybook_store::{Append, Create, GameKey, NewEntry, NewGame, RequestKey, Sqlite, SqliteOptions, State, Store, StoredEntry, TenantId};
 
 /// Runs each behaviour once over SQLite and once over Postgres.
@@ -55,7 +55,9 @@ fn new_game(key: GameKey, request: RequestKey) -> NewGame {
         digest: link(key, 1),
         header: format!("plybook 1\ngame {}", key.game),
         seed: Seed::new([7; 32]),
+        created: Time::from_unix_ms(1_795_989_123_456),
         ruleset: "mnk".to_owned(),
+        ruleset_version: 3,
         players: vec!["ann".to_owned(), "bob".to_owned()],
     }
 }

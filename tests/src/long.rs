@@ -29,7 +29,9 @@ pub async fn book(file: &Path, entries: u32) -> String {
         digest: header.digest(),
         header: header.to_string(),
         seed: plybook_core::Seed::new(SEED),
-        ruleset: "mnk".to_owned(),
+        created: header.created,
+        ruleset: header.ruleset.name.clone(),
+        ruleset_version: header.ruleset.version,
         players: Vec::new(),
     };
     let store = Sqlite::open(&SqliteOptions::new(file)).await.unwrap();

@@ -2,6 +2,8 @@
 //!
 //! Invariant: a caller can tell "try again with the same request id" from "something is broken".
 
+use plybook_core::{Seq, Uuid};
+
 /// Why a store cannot answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -12,6 +14,14 @@ pub enum Error {
     /// What is stored cannot be what was written.
     #[error("the store is corrupt: {0}")]
     Corrupt(String),
+    /// A book has a hole: an entry is not there, and a later one is.
+    #[error("entry {seq} of game {game} is missing")]
+    Missing {
+        /// Of which game.
+        game: Uuid,
+        /// The first entry that is not there.
+        seq: Seq,
+    },
     /// The database refuses the statement itself: a wrong schema, missing rights, a fault of ours.
     #[error("the store failed: {0}")]
     Failed(String),

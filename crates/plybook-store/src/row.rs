@@ -13,6 +13,7 @@ use crate::store::{Append, State, StoredEntry, Summary};
 /// A row of either database with the column types that this crate uses.
 pub(crate) trait Columns {
     fn number(&self, column: &str) -> Result<i32, Error>;
+    fn is_there(&self, column: &str) -> Result<bool, Error>;
     fn text(&self, column: &str) -> Result<String, Error>;
     fn bytes32(&self, column: &str) -> Result<[u8; 32], Error>;
     fn uuid(&self, column: &str) -> Result<Uuid, Error>;
@@ -27,12 +28,18 @@ pub(crate) trait Columns {
         })
     }
 
+    /// The same, where an outer join may have found none.
+    fn joined(&self, prefix: &str) -> Result<Option<StoredEntry>, Error> {
+        self.is_there(&format!("{prefix}seq"))?.then(|| self.entry(prefix)).transpose()
+    }
+
     fn summary(&self) -> Result<Summary, Error> {
         Ok(Summary {
             game: self.uuid("id")?,
             state: state_from(&self.text("state")?)?,
-            header: self.entry("header_")?,
-            last: self.entry("last_")?,
+            header: self.joined("header_")?,
+            last: self.joined("last_")?,
+            before_last: self.joined("before_")?,
         })
     }
 
@@ -53,6 +60,10 @@ where
 {
     fn number(&self, column: &str) -> Result<i32, Error> {
         self.try_get(column).map_err(classify)
+    }
+
+    fn is_there(&self, column: &str) -> Result<bool, Error> {
+        self.try_get::<Option<i32>, _>(column).map(|number| number.is_some()).map_err(classify)
     }
 
     fn text(&self, column: &str) -> Result<String, Error> {
@@ -97,15 +108,15 @@ fn state_from(text: &str) -> Result<State, Error> {
 }
 
 /// Entries must follow each other and the number they were asked for.
-pub(crate) fn contiguous(after: Seq, rows: &[impl Columns]) -> Result<Vec<StoredEntry>, Error> {
-    let mut expected = u64::from(after.0);
+pub(crate) fn contiguous(game: Uuid, after: Seq, rows: &[impl Columns]) -> Result<Vec<StoredEntry>, Error> {
+    let mut last = after;
     let mut entries = Vec::with_capacity(rows.len());
     for row in rows {
-        expected += 1;
         let entry = row.entry("")?;
-        if u64::from(entry.seq.0) != expected {
-            return Err(Error::Corrupt(format!("entry {expected} is missing: entry {} comes next", entry.seq)));
+        if entry.seq != last.next() {
+            return Err(Error::Missing { game, seq: last.next() });
         }
+        last = entry.seq;
         entries.push(entry);
     }
     Ok(entries)

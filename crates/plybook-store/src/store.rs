@@ -4,7 +4,7 @@
 
 use async_trait::async_trait;
 pub use plybook_core::game::State;
-use plybook_core::{Digest, Seed, Seq, Uuid};
+use plybook_core::{Digest, Seed, Seq, Time, Uuid};
 use tokio::sync::mpsc;
 
 use crate::error::Error;
@@ -49,8 +49,12 @@ pub struct NewGame {
     pub digest: Digest,
     /// Kept apart from the book until the game is closed.
     pub seed: Seed,
+    /// The time in the header.
+    pub created: Time,
     /// The ruleset's name, for lists.
     pub ruleset: String,
+    /// Its version, from 1.
+    pub ruleset_version: u32,
     /// The players in seat order, for lists; empty ids are left out of them.
     pub players: Vec<String>,
 }
@@ -130,10 +134,12 @@ pub struct Summary {
     pub game: Uuid,
     /// Its state.
     pub state: State,
-    /// Entry 1.
-    pub header: StoredEntry,
-    /// The last entry; entry 1 itself before the first move.
-    pub last: StoredEntry,
+    /// Entry 1; nothing only where the book has lost it.
+    pub header: Option<StoredEntry>,
+    /// The last entry, entry 1 itself before the first move; nothing only where the book has lost all.
+    pub last: Option<StoredEntry>,
+    /// Of a closed game the entry before the last one: it ended the game if the last one only closed it.
+    pub before_last: Option<StoredEntry>,
 }
 
 /// A hint that a game has new entries, from this node or another. Hints may be lost or repeated.
@@ -158,7 +164,7 @@ pub trait Store: Send + Sync + 'static {
     async fn append(&self, entry: NewEntry) -> Result<Append, Error>;
 
     /// Entries after `after`, ascending and without a gap, at most `limit`. Empty at the head and
-    /// for a game that does not exist.
+    /// for a game that does not exist; [`Error::Missing`] where the book has a hole in the way.
     async fn entries(&self, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error>;
 
     /// The last entry; nothing for a game that does not exist.
@@ -173,7 +179,8 @@ pub trait Store: Send + Sync + 'static {
     /// The seed of a game.
     async fn seed(&self, key: GameKey) -> Result<Option<Seed>, Error>;
 
-    /// Games of a tenant, newest id first, those with a smaller id than `before`, at most `limit`.
+    /// Games of a tenant, newest id first, those with a smaller id than `before`, at most `limit`. A
+    /// game whose book has holes is in its place like any other.
     async fn list(&self, tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> Result<Vec<Summary>, Error>;
 
     /// Milliseconds since the epoch by the database's clock.

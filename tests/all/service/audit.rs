@@ -1,6 +1,6 @@
 //! VerifyGame: the store's rows, checked.
 
-use plybook_proto::v1::{DiceClaim, GameState, ListGamesRequest, VerifyGameRequest, VerifyGameResponse};
+use plybook_proto::v1::{DiceClaim, GameState, GetGameRequest, ListGamesRequest, VerifyGameRequest, VerifyGameResponse};
 use plybook_tests::injected::{over_postgres, over_sqlite};
 use plybook_tests::postgres::{self, TestDatabase};
 use plybook_tests::refused::Refused;
@@ -78,11 +78,32 @@ async fn a_deleted_row_is_never_read_over() {
     let database = postgres::database().await;
     let local = over_postgres(&database).await.start().await;
     let wire = local.wire().await;
+    for (lost, first_wrong) in [("seq = 3", 3), ("seq = 1", 1), ("seq < 3", 1), ("true", 1)] {
+        let mut game = wire.game().await;
+        game.play("a1 b2 c3 a3").await;
+        behind(&database, &format!("DELETE FROM book_entry WHERE game_id = '{}' AND {lost}", game.id)).await;
+        let found = verified(&wire, &game.id).await;
+        assert_eq!((found.first_wrong_seq, found.entries), (Some(first_wrong), first_wrong - 1), "{lost}: {}", found.why);
+        assert!(found.why.contains("missing"), "{lost}: {}", found.why);
+    }
+    // A wrong line before the hole comes first.
     let mut game = wire.game().await;
     game.play("a1 b2 c3 a3").await;
+    let of = format!("WHERE game_id = '{}' AND", game.id);
+    behind(&database, &format!("UPDATE book_entry SET line = 'nonsense' {of} seq = 2; DELETE FROM book_entry {of} seq = 4")).await;
+    assert_eq!(verified(&wire, &game.id).await.first_wrong_seq, Some(2));
+}
+
+/// Nor is it an answer of any other call: a node that remembers nothing of the game says what is wrong.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hole_is_told_as_a_corrupt_book() {
+    let database = postgres::database().await;
+    let mut game = over_postgres(&database).await.start().await.wire().await.game().await;
+    game.play("a1 b2 c3 a3").await;
     behind(&database, &format!("DELETE FROM book_entry WHERE game_id = '{}' AND seq = 3", game.id)).await;
-    let refused = Refused::by(wire.audit().verify_game(VerifyGameRequest { game_id: game.id.clone() }).await);
-    refused.with("INTERNAL");
+    let cold = over_postgres(&database).await.start().await;
+    let wire = cold.wire().await;
+    Refused::by(wire.games().get_game(GetGameRequest { game_id: game.id.clone(), ..Default::default() }).await).with("BOOK_CORRUPT");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -90,10 +111,16 @@ async fn a_broken_book_does_not_hide_the_others_from_a_list() {
     let database = postgres::database().await;
     let local = over_postgres(&database).await.start().await;
     let wire = local.wire().await;
-    let (sound, broken) = (wire.game().await, wire.game().await);
+    let (sound, broken, mut beheaded, gone) = (wire.game().await, wire.game().await, wire.game().await, wire.game().await);
     behind(&database, &format!("UPDATE book_entry SET line = 'nonsense' WHERE game_id = '{}' AND seq = 1", broken.id)).await;
+    beheaded.play("a1").await;
+    for (game, lost) in [(&beheaded, "seq = 1"), (&gone, "true")] {
+        behind(&database, &format!("DELETE FROM book_entry WHERE game_id = '{}' AND {lost}", game.id)).await;
+    }
     let list = wire.games().list_games(ListGamesRequest::default()).await.unwrap().into_inner();
-    assert_eq!(list.games.iter().map(|game| game.game_id.as_str()).collect::<Vec<_>>(), [&broken.id, &sound.id]);
-    assert_eq!((list.games[0].state(), &list.games[0].ruleset), (GameState::Active, &None));
-    assert!(list.games[1].ruleset.is_some());
+    assert_eq!(list.games.iter().map(|game| game.game_id.as_str()).collect::<Vec<_>>(), [&gone.id, &beheaded.id, &broken.id, &sound.id]);
+    for game in &list.games[..3] {
+        assert_eq!((game.state(), &game.ruleset), (GameState::Active, &None));
+    }
+    assert!(list.games[3].ruleset.is_some());
 }

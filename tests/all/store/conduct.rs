@@ -210,6 +210,13 @@ async fn a_longer_line_is_refused(store: AnyStore) {
         assert!(matches!(answer, Err(Error::Failed(_))), "{answer:?}");
     }
     assert_eq!(store.last(key).await.unwrap().unwrap().seq, Seq::FIRST);
+    let other = new_key();
+    for header in [noise(LINE_BYTES_MAX + 1), String::new()] {
+        let answer = store.create(NewGame { header, ..new_game(other, request(1)) }).await;
+        assert!(matches!(answer, Err(Error::Failed(_))), "{answer:?}");
+    }
+    assert_eq!(store.last(other).await.unwrap(), None);
+    assert_eq!(store.seed(other).await.unwrap(), None);
 }
 
 async fn tenants_do_not_see_each_other(store: AnyStore) {

@@ -7,6 +7,7 @@ use super::{AnyStore, move_state, new_entry, new_game, new_key, on_both_stores, 
 
 on_both_stores![
     a_summary_has_the_first_and_the_last_entry,
+    a_closed_games_summary_has_the_entry_before_the_last_too,
     each_filter_and_their_conjunction,
     a_player_with_two_seats_is_listed_once,
     pages_come_newest_first_and_meet,
@@ -31,11 +32,34 @@ async fn a_summary_has_the_first_and_the_last_entry(store: AnyStore) {
     store.create(fresh.clone()).await.unwrap();
     store.create(played.clone()).await.unwrap();
     let entries = play_to(&*store, played.key, 12).await;
-    let summary = |game: &NewGame, last| Summary { game: game.key.game, state: State::Active, header: stored_header(game), last };
+    let summary = |game: &NewGame, last| Summary {
+        game: game.key.game,
+        state: State::Active,
+        header: Some(stored_header(game)),
+        last: Some(last),
+        before_last: None,
+    };
     assert_eq!(
         store.list(TenantId::DEFAULT, &Filter::default(), None, 10).await.unwrap(),
         [summary(&played, stored(entries.last().unwrap())), summary(&fresh, stored_header(&fresh))]
     );
+}
+
+/// One page tells how each game ended, however it was closed.
+async fn a_closed_games_summary_has_the_entry_before_the_last_too(store: AnyStore) {
+    let closed_apart = open_game(&*store).await;
+    let entries = play_to(&*store, closed_apart, 4).await;
+    move_state(&*store, closed_apart, 5, State::Closed).await;
+    let closed_at_once = new_game(new_key(), request(1));
+    store.create(closed_at_once.clone()).await.unwrap();
+    move_state(&*store, closed_at_once.key, 2, State::Closed).await;
+    let finished = open_game(&*store).await;
+    move_state(&*store, finished, 2, State::Finished).await;
+
+    let list = store.list(TenantId::DEFAULT, &Filter::default(), None, 10).await.unwrap();
+    let before_last: Vec<_> = list.iter().map(|summary| summary.before_last.clone()).collect();
+    assert_eq!(before_last, [None, Some(stored_header(&closed_at_once)), Some(stored(entries.last().unwrap()))]);
+    assert_eq!(list[2].last.as_ref().unwrap().seq, Seq(5));
 }
 
 async fn each_filter_and_their_conjunction(store: AnyStore) {

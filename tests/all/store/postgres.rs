@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use plybook_core::Seq;
-use plybook_store::{Append, Error, NewEntry, Postgres, PostgresOptions, State, Store};
+use plybook_core::{Seq, Uuid};
+use plybook_store::{Append, Error, Filter, GameKey, NewEntry, Postgres, PostgresOptions, State, Store, StoredEntry, TenantId};
 use plybook_tests::postgres::{database, empty_database};
 use sqlx::Executor;
 
@@ -177,10 +177,78 @@ async fn a_missing_entry_is_noticed() {
     database.execute("ALTER TABLE book_entry DISABLE TRIGGER USER; DELETE FROM book_entry WHERE seq = 3").await;
     for after in [Seq::ZERO, Seq(2)] {
         let answer = store.entries(key, after, 10).await;
-        assert!(matches!(answer, Err(Error::Corrupt(_))), "{answer:?}");
+        assert!(matches!(answer, Err(Error::Missing { game, seq: Seq(3) }) if game == key.game), "{answer:?}");
     }
     // And nothing can be written into the hole's place from behind it.
     assert_eq!(store.append(new_entry(key, 4, request(1))).await.unwrap(), Append::Conflict);
+}
+
+#[tokio::test]
+async fn a_game_that_lost_entries_stays_in_its_list() {
+    let database = database().await;
+    let store = database.store().await;
+    let games = [open_game(&store).await, open_game(&store).await, open_game(&store).await, open_game(&store).await];
+    for key in games {
+        play_to(&store, key, 3).await;
+        move_state(&store, key, 4, State::Closed).await;
+    }
+    let [sound, beheaded, holed, gone] = games.map(|key| key.game);
+    let lose = |game, which: &str| format!("DELETE FROM book_entry WHERE game_id = '{game}' AND {which};");
+    let loss = [lose(beheaded, "seq = 1"), lose(holed, "seq = 3"), lose(gone, "true")].concat();
+    database.execute(&format!("ALTER TABLE book_entry DISABLE TRIGGER USER; {loss}")).await;
+
+    let list = store.list(TenantId::DEFAULT, &Filter::default(), None, 10).await.unwrap();
+    let seq = |entry: &Option<StoredEntry>| entry.as_ref().map(|entry| entry.seq.0);
+    let found: Vec<_> =
+        list.iter().map(|summary| (summary.game, seq(&summary.header), seq(&summary.before_last), seq(&summary.last))).collect();
+    assert_eq!(
+        found,
+        [(gone, None, None, None), (holed, Some(1), None, Some(4)), (beheaded, None, Some(3), Some(4)), (sound, Some(1), Some(3), Some(4))]
+    );
+}
+
+#[tokio::test]
+async fn a_game_has_the_version_and_the_time_of_its_header() {
+    let database = database().await;
+    open_game(&database.store().await).await;
+    let columns = database.column("SELECT ruleset_version || ' ' || (created_at AT TIME ZONE 'UTC') FROM game").await;
+    assert_eq!(columns, ["3 2026-11-29 21:52:03.456"]);
+}
+
+/// As the migration says: a month gets its partition before it begins.
+#[tokio::test]
+async fn a_later_month_can_have_a_partition_of_its_own() {
+    let database = database().await;
+    let store = database.store().await;
+    let now = open_game(&store).await;
+    let first_id = |month: &str| {
+        format!("rpad(lpad(to_hex((extract(epoch FROM timestamptz '{month} 00:00Z') * 1000)::bigint), 12, '0'), 32, '0')::uuid")
+    };
+    let bounds =
+        database.column(&format!("SELECT {}::text UNION ALL SELECT {}::text", first_id("2127-01-01"), first_id("2127-02-01"))).await;
+    database
+        .execute(&format!(
+            "CREATE TABLE book_entry_2127_01 PARTITION OF book_entry FOR VALUES FROM ('{}') TO ('{}')
+                 WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
+             CREATE TRIGGER book_entry_2127_01_is_not_truncated BEFORE TRUNCATE ON book_entry_2127_01
+                 FOR EACH STATEMENT EXECUTE FUNCTION plybook_refuse_change()",
+            bounds[0], bounds[1]
+        ))
+        .await;
+    // The last millisecond of the month.
+    let ms: u128 = 4_957_113_600_000 - 1;
+    let then = GameKey { game: Uuid::from_u128(ms << 80 | 0x7fff << 64 | 0x8 << 60), ..now };
+    store.create(new_game(then, request(1))).await.unwrap();
+    for key in [now, then] {
+        play_to(&store, key, 3).await;
+    }
+    let rows = "SELECT tableoid::regclass || ' ' || count(*) FROM book_entry GROUP BY tableoid ORDER BY 1";
+    assert_eq!(database.column(rows).await, ["book_entry_2127_01 3", "book_entry_rest 3"]);
+    assert_eq!(store.append(new_entry(then, 3, request(1))).await.unwrap(), Append::Conflict);
+    for sql in ["DELETE FROM book_entry_2127_01", "UPDATE book_entry_2127_01 SET line = 'x'", "TRUNCATE book_entry_2127_01"] {
+        let refusal = database.try_execute(sql).await.expect_err(sql);
+        assert_eq!(refusal.as_database_error().unwrap().code().unwrap(), "23001", "{sql}: {refusal}");
+    }
 }
 
 /// On a database that has no statistics yet, where a careless condition is planned as a scan of everything.
@@ -196,6 +264,7 @@ async fn appends_and_reads_never_scan_all_books() {
         store.append(new_entry(key, 5, request(1))).await.unwrap();
         store.entries(key, Seq(3), 5).await.unwrap();
         store.last(key).await.unwrap();
+        store.list(key.tenant, &Filter::default(), None, 50).await.unwrap();
     }
     store.close().await;
     // Sessions report what they did when they end, which close does not wait for.

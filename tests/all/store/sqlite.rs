@@ -1,7 +1,7 @@
 //! What only the embedded store promises.
 
 use plybook_core::Seq;
-use plybook_store::{Error, Sqlite, SqliteOptions, Store};
+use plybook_store::{Error, Filter, Sqlite, SqliteOptions, Store};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor, Row};
 
@@ -96,7 +96,44 @@ async fn a_missing_entry_is_noticed() {
     past_the_store(&path).await.execute("DROP TRIGGER book_entry_is_never_deleted; DELETE FROM book_entry WHERE seq = 3").await.unwrap();
     for after in [Seq::ZERO, Seq(2)] {
         let answer = store.entries(key, after, 10).await;
-        assert!(matches!(answer, Err(Error::Corrupt(_))), "{answer:?}");
+        assert!(matches!(answer, Err(Error::Missing { game, seq: Seq(3) }) if game == key.game), "{answer:?}");
     }
     assert_eq!(store.entries(key, Seq(3), 10).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_game_that_lost_entries_stays_in_its_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("books.db");
+    let store = Sqlite::open(&SqliteOptions::new(&path)).await.unwrap();
+    let (beheaded, gone) = (open_game(&store).await, open_game(&store).await);
+    play_to(&store, beheaded, 2).await;
+    past_the_store(&path).await.execute("DROP TRIGGER book_entry_is_never_deleted; DELETE FROM book_entry WHERE seq = 1").await.unwrap();
+    let list = store.list(beheaded.tenant, &Filter::default(), None, 10).await.unwrap();
+    let found: Vec<_> = list.iter().map(|summary| (summary.game, summary.header.is_some(), summary.last.is_some())).collect();
+    assert_eq!(found, [(gone.game, false, false), (beheaded.game, false, true)]);
+}
+
+#[tokio::test]
+async fn a_game_has_the_version_and_the_time_of_its_header() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("books.db");
+    let store = Sqlite::open(&SqliteOptions::new(&path)).await.unwrap();
+    open_game(&store).await;
+    let row = past_the_store(&path).await.fetch_one("SELECT ruleset_version, created_at FROM game").await.unwrap();
+    assert_eq!((row.get::<u32, _>(0), row.get::<&str, _>(1)), (3, "2026-11-29T21:52:03.456Z"));
+}
+
+/// A check that would stand in a later version's way can only be dropped by rebuilding the table.
+#[tokio::test]
+async fn the_file_leaves_room_for_later_versions() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("books.db");
+    let store = Sqlite::open(&SqliteOptions::new(&path)).await.unwrap();
+    open_game(&store).await;
+    let mut connection = past_the_store(&path).await;
+    connection.execute("UPDATE game SET state = 'adjourned'").await.unwrap();
+    let longer = "INSERT INTO book_entry (tenant_id, game_id, seq, request_id, request_hash, digest, line)
+        SELECT tenant_id, game_id, 2, randomblob(16), request_hash, digest, hex(zeroblob(5000)) FROM book_entry";
+    connection.execute(longer).await.unwrap();
 }

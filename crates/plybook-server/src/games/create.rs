@@ -62,7 +62,9 @@ impl Games {
             digest: header.digest(),
             header: text,
             seed: seed.clone(),
+            created,
             ruleset: header.ruleset.name.clone(),
+            ruleset_version: header.ruleset.version,
             players: header.seats.iter().map(|place| place.player.clone()).collect(),
         };
         let key = new.key;

@@ -5,7 +5,7 @@ use plybook_core::game::State;
 use plybook_core::header::{SeedFrom, UndoBy, UndoPolicy};
 use plybook_core::{Digest, Game, Header, Seed, Seq};
 use plybook_proto::v1;
-use plybook_store::Summary;
+use plybook_store::{StoredEntry, Summary};
 
 use crate::refusal::Refusal;
 use crate::replies;
@@ -23,23 +23,28 @@ pub fn whole(game: &Game, seed: Option<&Seed>) -> v1::Game {
     }
 }
 
-/// A game in a list. `ending` is the entry that ended it, where the last one only closed it.
-pub fn listed(summary: &Summary, ending: Option<&str>) -> Result<v1::Game, Refusal> {
+/// A game in a list.
+pub fn listed(summary: &Summary) -> Result<v1::Game, Refusal> {
     let corrupt = |first_bad: Seq, why: String| Refusal::BookCorrupt { first_bad, why };
-    let header = Header::parse(&summary.header.line).map_err(|error| corrupt(Seq::FIRST, error.to_string()))?;
-    let mut game = frame(&header, summary.last.seq, summary.last.digest);
+    let (Some(first), Some(last)) = (&summary.header, &summary.last) else {
+        return Err(corrupt(Seq::FIRST, "it is missing".to_owned()));
+    };
+    let header = Header::parse(&first.line).map_err(|error| corrupt(Seq::FIRST, error.to_string()))?;
+    let mut game = frame(&header, last.seq, last.digest);
     game.state = state(summary.state).into();
-    if summary.last.seq == Seq::FIRST {
+    if last.seq == Seq::FIRST {
         game.seat_to_move = Some(0);
         return Ok(game);
     }
-    let read = |line: &str| header.read_entry(line).map_err(|error| corrupt(summary.last.seq, error.why));
-    let last = read(&summary.last.line)?;
-    game.seat_to_move = last.next_seat().map(replies::seat);
-    game.revealed_seed = last.seed.as_ref().map_or_else(Vec::new, |seed| seed.reveal().to_vec());
-    game.outcome = match ending {
-        Some(ending) => read(ending)?.outcome().map(replies::outcome),
-        None => last.outcome().map(replies::outcome),
+    let read = |stored: &StoredEntry| header.read_entry(&stored.line).map_err(|error| corrupt(stored.seq, error.why));
+    let entry = read(last)?;
+    game.seat_to_move = entry.next_seat().map(replies::seat);
+    game.revealed_seed = entry.seed.as_ref().map_or_else(Vec::new, |seed| seed.reveal().to_vec());
+    // Only an entry that ended the game can stand before one that does no more than close it.
+    game.outcome = match (&entry.body, &summary.before_last) {
+        (Body::Close, Some(ending)) => read(ending)?.outcome().map(replies::outcome),
+        (Body::Close, None) => return Err(corrupt(Seq(last.seq.0 - 1), "it is missing".to_owned())),
+        _ => entry.outcome().map(replies::outcome),
     };
     Ok(game)
 }
@@ -47,11 +52,6 @@ pub fn listed(summary: &Summary, ending: Option<&str>) -> Result<v1::Game, Refus
 /// A game in a list whose book cannot be read.
 pub fn unreadable(summary: &Summary) -> v1::Game {
     v1::Game { game_id: summary.game.to_string(), state: state(summary.state).into(), ..v1::Game::default() }
-}
-
-/// Whether the last entry of a summary only closed the game, so that the one before it ended it.
-pub fn closed_apart(summary: &Summary) -> bool {
-    plybook_core::entry::read_format_1(&summary.last.line).is_ok_and(|entry| matches!(entry.body, Body::Close))
 }
 
 fn frame(header: &Header, seq: Seq, digest: Digest) -> v1::Game {

@@ -1,15 +1,15 @@
 //! ListGames: games of the caller's tenant, newest first.
 
 use plybook_proto::v1;
-use plybook_store::{Filter, GameKey, State, Summary};
+use plybook_store::{Filter, State};
 use tonic::Request;
 use uuid::Uuid;
 
-use crate::auth::{Caller, authenticate};
+use crate::auth::authenticate;
 use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use crate::refusal::Refusal;
 use crate::replies;
-use crate::requests::{page, seq};
+use crate::requests::page;
 use crate::service::Service;
 
 pub(super) async fn answer(service: &Service, request: Request<v1::ListGamesRequest>) -> Result<v1::ListGamesResponse, Refusal> {
@@ -31,7 +31,7 @@ pub(super) async fn answer(service: &Service, request: Request<v1::ListGamesRequ
     };
     let mut games = Vec::with_capacity(summaries.len());
     for summary in &summaries {
-        games.push(match listed(service, &caller, summary).await {
+        games.push(match replies::game::listed(summary) {
             Err(Refusal::BookCorrupt { first_bad, why }) => {
                 // One broken book must not hide the others.
                 tracing::error!(game = %summary.game, %first_bad, %why, "a book is corrupt");
@@ -41,17 +41,6 @@ pub(super) async fn answer(service: &Service, request: Request<v1::ListGamesRequ
         });
     }
     Ok(v1::ListGamesResponse { games, next_page_token })
-}
-
-async fn listed(service: &Service, caller: &Caller, summary: &Summary) -> Result<v1::Game, Refusal> {
-    let key: GameKey = caller.game(summary.game);
-    if !replies::game::closed_apart(summary) {
-        return replies::game::listed(summary, None);
-    }
-    // Only an entry that ended the game can stand before one that closes it.
-    let before_last = u64::from(summary.last.seq.0).saturating_sub(2);
-    let ending = service.games.store().entries(key, seq(before_last), 1).await?;
-    replies::game::listed(summary, ending.first().map(|stored| stored.line.as_str()))
 }
 
 fn filter(message: &v1::ListGamesRequest) -> Result<Filter, Refusal> {

@@ -5,7 +5,7 @@
 use plybook_core::verify::{DiceClaim, Verifier, Wrong};
 use plybook_core::{Digest, Header, Seq};
 use plybook_proto::v1;
-use plybook_store::{GameKey, StoredEntry};
+use plybook_store::{Error, GameKey, Store, StoredEntry};
 use tonic::Request;
 
 use crate::auth::authenticate;
@@ -20,8 +20,14 @@ pub(super) async fn answer(service: &Service, request: Request<v1::VerifyGameReq
     let key = caller.game(requests::game_id(&request.into_inner().game_id)?);
     telemetry::record_game(key.game);
     let store = service.games.store();
-    let first = store.entries(key, Seq::ZERO, 1).await?.into_iter().next().ok_or(Refusal::GameNotFound)?;
     let seed = store.seed(key).await?;
+    let (first, _) = page(store.as_ref(), key, Seq::ZERO, 1).await?;
+    let first = match first.into_iter().next() {
+        Some(first) => first,
+        // Its seed tells that there was one.
+        None if seed.is_some() => return Ok(found(0, None, &wrong("it is missing"))),
+        None => return Err(Refusal::GameNotFound),
+    };
     let header = match header(key, &first) {
         Ok(header) if seed.is_some_and(|seed| seed.commitment() == header.commitment) => header,
         Ok(_) => return Ok(found(0, None, &wrong("the stored seed is not the one committed to"))),
@@ -38,12 +44,16 @@ pub(super) async fn answer(service: &Service, request: Request<v1::VerifyGameReq
 
 async fn follow(service: &Service, key: GameKey, mut verifier: Verifier) -> Result<v1::VerifyGameResponse, Refusal> {
     loop {
-        let page = service.games.store().entries(key, verifier.head().seq, PAGE_ENTRIES).await?;
-        let whole = page.len() == PAGE_ENTRIES as usize;
-        for stored in page {
+        let (entries, missing) = page(service.games.store().as_ref(), key, verifier.head().seq, PAGE_ENTRIES).await?;
+        let whole = entries.len() == PAGE_ENTRIES as usize;
+        for stored in entries {
             if let Err(wrong) = verifier.follow(&stored.line, stored.digest) {
                 return Ok(found(verifier.head().seq.0, Some(verifier.head().digest), &wrong));
             }
+        }
+        if let Some(seq) = missing {
+            let wrong = Wrong { line: None, seq: Some(seq), why: "it is missing".to_owned() };
+            return Ok(found(verifier.head().seq.0, Some(verifier.head().digest), &wrong));
         }
         if !whole {
             break;
@@ -62,11 +72,19 @@ async fn follow(service: &Service, key: GameKey, mut verifier: Verifier) -> Resu
     })
 }
 
+/// Entries after `after`: up to the first that is missing, which is answered too.
+async fn page(store: &dyn Store, key: GameKey, after: Seq, limit: u32) -> Result<(Vec<StoredEntry>, Option<Seq>), Error> {
+    match store.entries(key, after, limit).await {
+        Err(Error::Missing { seq, .. }) => {
+            let before = seq.0.saturating_sub(after.0).saturating_sub(1);
+            Ok((store.entries(key, after, before).await?, Some(seq)))
+        }
+        entries => Ok((entries?, None)),
+    }
+}
+
 fn header(key: GameKey, first: &StoredEntry) -> Result<Header, Wrong> {
     let header = Header::parse(&first.line).map_err(|error| wrong(error.to_string()))?;
-    if first.seq != Seq::FIRST {
-        return Err(wrong("entry 1 is missing"));
-    }
     if header.digest() != first.digest {
         return Err(wrong(format!("its digest is {}, not {}", header.digest(), first.digest)));
     }

@@ -13,8 +13,9 @@ use crate::store::{Create, NewGame};
 /// nothing is written.
 const CREATE: &str = "
     WITH made AS (
-        INSERT INTO game (tenant_id, id, request_id, request_hash, ruleset)
-        VALUES ($1::int, $2::uuid, $3::uuid, $4::bytea, $5::text)
+        INSERT INTO game (tenant_id, id, request_id, request_hash, ruleset, ruleset_version, created_at)
+        VALUES ($1::int, $2::uuid, $3::uuid, $4::bytea, $5::text, $10::bigint,
+                timestamptz 'epoch' + $11::bigint * interval '1 millisecond')
         ON CONFLICT (tenant_id, request_id) DO NOTHING
         RETURNING tenant_id, id, request_id, request_hash
     ), seeded AS (
@@ -51,7 +52,9 @@ async fn first_try(link: &Link, game: &NewGame) -> Result<bool, sqlx::Error> {
         .bind(&game.seed.reveal()[..])
         .bind(&game.players)
         .bind(&game.digest.0[..])
-        .bind(&game.header);
+        .bind(&game.header)
+        .bind(i64::from(game.ruleset_version))
+        .bind(game.created.unix_ms().cast_signed());
     match link.row(question).await {
         Ok(made) => Ok(made.is_some()),
         Err(error) if sqlstate(&error).as_deref() == Some(UNIQUE_VIOLATION) => Ok(false),

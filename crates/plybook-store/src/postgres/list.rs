@@ -1,6 +1,7 @@
 //! Pages of games.
 //!
-//! Invariant: the headers and last entries of a page are looked up for its games alone.
+//! Invariant: the headers and last entries of a page are looked up for its games alone: each LIMIT keeps
+//! its subquery from becoming a join over all books.
 
 use plybook_core::Uuid;
 
@@ -16,12 +17,15 @@ pub(super) async fn list(link: &Link, tenant: TenantId, filter: &Filter, before:
     sql.push(
         "SELECT page.id, page.state,
                h.seq AS header_seq, h.line AS header_line, h.digest AS header_digest, h.request_id AS header_request_id,
-               l.seq AS last_seq, l.line AS last_line, l.digest AS last_digest, l.request_id AS last_request_id
+               l.seq AS last_seq, l.line AS last_line, l.digest AS last_digest, l.request_id AS last_request_id,
+               b.seq AS before_seq, b.line AS before_line, b.digest AS before_digest, b.request_id AS before_request_id
         FROM page
         LEFT JOIN LATERAL (SELECT seq, line, digest, request_id FROM book_entry
-              WHERE tenant_id = page.tenant_id AND game_id = page.id AND seq = 1) h ON true
+              WHERE tenant_id = page.tenant_id AND game_id = page.id AND seq = 1 LIMIT 1) h ON true
         LEFT JOIN LATERAL (SELECT seq, line, digest, request_id FROM book_entry
               WHERE tenant_id = page.tenant_id AND game_id = page.id ORDER BY seq DESC LIMIT 1) l ON true
+        LEFT JOIN LATERAL (SELECT seq, line, digest, request_id FROM book_entry
+              WHERE page.state = 'closed' AND tenant_id = page.tenant_id AND game_id = page.id AND seq = l.seq - 1 LIMIT 1) b ON true
         ORDER BY page.id DESC",
     );
     let rows = link.rows(sql.build()).await.map_err(classify)?;

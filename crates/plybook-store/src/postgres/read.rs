@@ -21,7 +21,7 @@ pub(super) async fn entries(link: &Link, key: GameKey, after: Seq, limit: u32) -
     .bind(key.game)
     .bind(seq_column(after))
     .bind(i64::from(limit));
-    contiguous(after, &link.rows(question).await.map_err(classify)?)
+    contiguous(key.game, after, &link.rows(question).await.map_err(classify)?)
 }
 
 pub(super) async fn last(link: &Link, key: GameKey) -> Result<Option<StoredEntry>, Error> {

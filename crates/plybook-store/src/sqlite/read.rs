@@ -28,7 +28,7 @@ pub(super) async fn entries(
     .fetch_all(file)
     .await
     .map_err(classify)?;
-    contiguous(after, &rows)
+    contiguous(key.game, after, &rows)
 }
 
 pub(super) async fn last(file: impl Executor<'_, Database = Sqlite>, key: GameKey) -> Result<Option<StoredEntry>, Error> {
@@ -98,11 +98,13 @@ pub(super) async fn list(
     sql.push(
         "SELECT page.id, page.state,
                h.seq AS header_seq, h.line AS header_line, h.digest AS header_digest, h.request_id AS header_request_id,
-               l.seq AS last_seq, l.line AS last_line, l.digest AS last_digest, l.request_id AS last_request_id
+               l.seq AS last_seq, l.line AS last_line, l.digest AS last_digest, l.request_id AS last_request_id,
+               b.seq AS before_seq, b.line AS before_line, b.digest AS before_digest, b.request_id AS before_request_id
         FROM page
         LEFT JOIN book_entry h ON h.tenant_id = page.tenant_id AND h.game_id = page.id AND h.seq = 1
         LEFT JOIN book_entry l ON l.tenant_id = page.tenant_id AND l.game_id = page.id
               AND l.seq = (SELECT max(seq) FROM book_entry WHERE tenant_id = page.tenant_id AND game_id = page.id)
+        LEFT JOIN book_entry b ON page.state = 'closed' AND b.tenant_id = page.tenant_id AND b.game_id = page.id AND b.seq = l.seq - 1
         ORDER BY page.id DESC",
     );
     let rows = sql.build().fetch_all(file).await.map_err(classify)?;

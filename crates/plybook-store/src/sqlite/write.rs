@@ -3,6 +3,7 @@
 //! Invariant: what a write decides on cannot change before it commits: `BEGIN IMMEDIATE` takes the
 //! file's write lock first.
 
+use plybook_core::limits::LINE_BYTES_MAX;
 use sqlx::query;
 use sqlx::sqlite::{SqliteConnection, SqlitePool};
 
@@ -19,6 +20,7 @@ pub(super) async fn create(writer: &SqlitePool, game: &NewGame) -> Result<Create
     if let Some((made, hash)) = read::find_creation(&mut *transaction, game.key.tenant, game.request.id).await? {
         return Ok(if hash == game.request.hash { Create::Repeated(made) } else { Create::Reused(made) });
     }
+    fits(&game.header)?;
     insert_game(&mut transaction, game).await.map_err(|error| match error.as_database_error() {
         Some(refused) if refused.is_unique_violation() => Error::Failed(format!("game {} belongs to another request", game.key.game)),
         _ => classify(error),
@@ -28,14 +30,19 @@ pub(super) async fn create(writer: &SqlitePool, game: &NewGame) -> Result<Create
 }
 
 async fn insert_game(transaction: &mut SqliteConnection, game: &NewGame) -> Result<(), sqlx::Error> {
-    query("INSERT INTO game (tenant_id, id, request_id, request_hash, ruleset) VALUES ($1, $2, $3, $4, $5)")
-        .bind(game.key.tenant.0)
-        .bind(game.key.game)
-        .bind(game.request.id)
-        .bind(&game.request.hash[..])
-        .bind(&game.ruleset)
-        .execute(&mut *transaction)
-        .await?;
+    query(
+        "INSERT INTO game (tenant_id, id, request_id, request_hash, ruleset, ruleset_version, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    )
+    .bind(game.key.tenant.0)
+    .bind(game.key.game)
+    .bind(game.request.id)
+    .bind(&game.request.hash[..])
+    .bind(&game.ruleset)
+    .bind(i64::from(game.ruleset_version))
+    .bind(game.created.to_string())
+    .execute(&mut *transaction)
+    .await?;
     query("INSERT INTO game_seed (tenant_id, game_id, seed) VALUES ($1, $2, $3)")
         .bind(game.key.tenant.0)
         .bind(game.key.game)
@@ -71,9 +78,18 @@ pub(super) async fn append(writer: &SqlitePool, entry: &NewEntry) -> Result<Appe
     if found.is_some() || !follows(&mut transaction, entry).await? {
         return Ok(append_from_request(found, &entry.request.hash));
     }
+    fits(&entry.line)?;
     insert_entry(&mut transaction, entry).await.map_err(classify)?;
     transaction.commit().await.map_err(classify)?;
     Ok(Append::Stored)
+}
+
+/// What the schema of the other database checks; here a check of the schema could not be relaxed later.
+fn fits(line: &str) -> Result<(), Error> {
+    match line.len() {
+        1..=LINE_BYTES_MAX => Ok(()),
+        bytes => Err(Error::Failed(format!("a line of {bytes} bytes"))),
+    }
 }
 
 /// Whether the last entry of the game is the one that this entry is chained to.
