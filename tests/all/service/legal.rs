@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -135,7 +135,7 @@ async fn a_late_page_tries_no_more_than_the_first() {
 /// One thread serves every call here.
 #[tokio::test]
 async fn rules_that_take_long_to_build_stand_in_nobodys_way() {
-    let (go_on, gate) = channel();
+    let (go_on, gate) = sync_channel(1);
     let gate = Some(Mutex::new(gate));
     let local = over_sqlite().await.registry(changed(Changed { version: 1, most_cells: 10, gate, ..Changed::default() })).start().await;
     let wire = local.wire().await;
@@ -145,7 +145,7 @@ async fn rules_that_take_long_to_build_stand_in_nobodys_way() {
     go_on.send(()).unwrap();
     let game = creating.await.unwrap().unwrap();
 
-    let (go_on, gate) = channel();
+    let (go_on, gate) = sync_channel(1);
     let gate = Some(Mutex::new(gate));
     let cold =
         over(local.store.inner()).registry(changed(Changed { version: 1, most_cells: 10, gate, ..Changed::default() })).start().await;

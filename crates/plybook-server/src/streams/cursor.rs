@@ -8,10 +8,10 @@
 //! that a reader has seen, the reader is told with BOOK_CORRUPT, and begins again.
 
 use std::collections::VecDeque;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use plybook_core::{Digest, Seq};
 use plybook_proto::v1::stream_events_response::Frame;
 use plybook_proto::v1::{CaughtUp, Heartbeat, Position, StreamEventsResponse};
@@ -70,7 +70,7 @@ pub struct Cursor {
     link: Option<Digest>,
     page: VecDeque<Arc<StoredEntry>>,
     /// A look into the book under way. It outlives the heartbeats that are sent meanwhile.
-    look: Option<Pin<Box<dyn Future<Output = Result<Page, Refusal>> + Send>>>,
+    look: Option<BoxFuture<'static, Result<Page, Refusal>>>,
     /// Whether what this node remembers of the game was forgotten for this stream's next entry.
     doubted: bool,
     caught_up: bool,
