@@ -91,9 +91,11 @@ CREATE TABLE game_seed (
 --       CREATE TRIGGER book_entry_2027_01_is_not_truncated BEFORE TRUNCATE ON book_entry_2027_01 …;
 --   where a month's first id is its first millisecond in 12 hexadecimal digits, then zeros:
 --       rpad(lpad(to_hex((extract(epoch FROM timestamptz '2027-01-01 00:00Z') * 1000)::bigint), 12, '0'), 32, '0')::uuid
---   It needs a short lock on the DEFAULT partition, which it scans to see that no row is of the range,
---   so it is best made early. A game stays in the partition of the month in which it was created; the
---   months before the first such partition stay in the DEFAULT one for ever.
+--   While it runs, nobody appends or reads: it scans the DEFAULT partition to see that no row is of the
+--   range. Where that takes too long, let the scan come first and stop nobody: add to book_entry_rest a
+--   CHECK (game_id < '<first id of the month>') NOT VALID, VALIDATE it, and drop it once the month is there.
+--   A game stays in the partition of the month in which it was created, and the months before the first
+--   partition stay in the DEFAULT one for ever.
 CREATE TABLE book_entry (
     tenant_id    int      NOT NULL,
     game_id      uuid     NOT NULL,

@@ -18,7 +18,7 @@ use plybook_server::limits::Limits;
 use plybook_server::refusal::Refusal;
 use plybook_server::{Config, Parts, Server};
 use plybook_store::{
-    Append, Create, Error, Filter, GameKey, NewEntry, NewGame, Sqlite, SqliteOptions, Store, StoredEntry, Summary, TenantId, Wake,
+    Append, Create, Error, Filter, GameKey, NewEntry, NewGame, News, Sqlite, SqliteOptions, Store, StoredEntry, Summary, TenantId, Wake,
 };
 use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 use tempfile::TempDir;
@@ -368,7 +368,7 @@ impl Store for Handled {
         }
     }
 
-    fn wakes(&self) -> mpsc::Receiver<Wake> {
+    fn wakes(&self) -> mpsc::Receiver<News> {
         self.inner().wakes()
     }
 

@@ -24,4 +24,4 @@ pub mod store;
 pub use error::Error;
 pub use postgres::{Postgres, PostgresOptions};
 pub use sqlite::{Sqlite, SqliteOptions};
-pub use store::{Append, Create, Filter, GameKey, NewEntry, NewGame, RequestKey, State, Store, StoredEntry, Summary, TenantId, Wake};
+pub use store::{Append, Create, Filter, GameKey, NewEntry, NewGame, News, RequestKey, State, Store, StoredEntry, Summary, TenantId, Wake};

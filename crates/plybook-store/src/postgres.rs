@@ -36,7 +36,7 @@ use self::wake::Wakes;
 use crate::error::Error;
 use crate::fault::{UNDEFINED_TABLE, classify, sqlstate};
 use crate::migrations;
-use crate::store::{Append, Create, Filter, GameKey, NewEntry, NewGame, Store, StoredEntry, Summary, TenantId, Wake};
+use crate::store::{Append, Create, Filter, GameKey, NewEntry, NewGame, News, Store, StoredEntry, Summary, TenantId, Wake};
 
 /// How long [`Store::close`] waits for connections that are still in use.
 const CLOSE_WITHIN: Duration = Duration::from_secs(5);
@@ -165,7 +165,7 @@ impl Store for Postgres {
         self.wakes.publish(wake);
     }
 
-    fn wakes(&self) -> mpsc::Receiver<Wake> {
+    fn wakes(&self) -> mpsc::Receiver<News> {
         self.wakes.listen()
     }
 

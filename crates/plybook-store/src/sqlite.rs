@@ -27,7 +27,7 @@ pub use self::connect::SqliteOptions;
 use crate::error::Error;
 use crate::fault::classify;
 use crate::migrations;
-use crate::store::{Append, Create, Filter, GameKey, NewEntry, NewGame, Store, StoredEntry, Summary, TenantId, Wake};
+use crate::store::{Append, Create, Filter, GameKey, NewEntry, NewGame, News, Store, StoredEntry, Summary, TenantId, Wake};
 
 /// Books in one SQLite file.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ impl Store for Sqlite {
         // There is no other node.
     }
 
-    fn wakes(&self) -> mpsc::Receiver<Wake> {
+    fn wakes(&self) -> mpsc::Receiver<News> {
         let (silent, receiver) = mpsc::channel(1);
         let stop = self.stop.clone();
         self.tasks.spawn(async move {

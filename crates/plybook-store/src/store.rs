@@ -151,6 +151,15 @@ pub struct Wake {
     pub seq: Seq,
 }
 
+/// What a node hears of the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// A game has new entries.
+    Entry(Wake),
+    /// Nothing was heard for a while, which is over: any game may have new entries.
+    MayHaveMissed,
+}
+
 /// Where books are kept.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
@@ -192,9 +201,9 @@ pub trait Store: Send + Sync + 'static {
     /// Tells other nodes, soon and without waiting, that a game has a new entry.
     fn publish(&self, wake: Wake);
 
-    /// Hints from other nodes. Never ends while the store lives: it reconnects by itself, and sends
-    /// nothing while it cannot. Called once.
-    fn wakes(&self) -> mpsc::Receiver<Wake>;
+    /// Hints from other nodes. Never ends while the store lives: it connects by itself, sends nothing
+    /// while it cannot, and [`News::MayHaveMissed`] each time that it could again. Called once.
+    fn wakes(&self) -> mpsc::Receiver<News>;
 
     /// Ends background work, hands out what is queued, and closes connections.
     async fn close(&self);

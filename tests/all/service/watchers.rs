@@ -99,6 +99,30 @@ async fn a_lost_listener_costs_time_up_to_the_floor_and_no_entry() {
     }
 }
 
+/// Neither a hint, which is lost, nor a poll, which is far: the listener that is back makes everybody look.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_came_while_the_listener_was_away_is_seen_once_it_is_back() {
+    let database = postgres::database().await;
+    let (here, there) = (patient(&database).await, patient(&database).await);
+    here.store.loses_hints();
+    let wires = (here.wire().await, there.wire().await);
+    let (mut one, mut two) = (wires.0.game().mnk(10, 10, 9).await, wires.0.game().mnk(10, 10, 9).await);
+    let mut watching = Vec::new();
+    for game in [&one, &two, &one] {
+        let mut watcher = wires.1.follow(&game.id).open().await;
+        watcher.history().await;
+        watching.push(watcher);
+    }
+    for notation in MOVES.into_iter().take(3) {
+        let seq = one.play(notation).await.seq;
+        two.play(notation).await;
+        assert!(database.kill_listeners().await >= 1, "there is a listener to lose");
+        for watcher in &mut watching {
+            assert_eq!(timeout(SOON, watcher.event()).await.expect("the listener is back").seq, seq);
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_listener_comes_back_by_itself() {
     let database = postgres::database().await;

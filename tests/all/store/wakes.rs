@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plybook_core::{Seq, Uuid};
-use plybook_store::{GameKey, Postgres, Store, TenantId, Wake};
+use plybook_store::{GameKey, News, Postgres, Store, TenantId, Wake};
 use plybook_tests::postgres::database;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::timeout;
@@ -17,13 +17,13 @@ fn hint(seq: u32) -> Wake {
 }
 
 /// Publishes a fresh hint over and over, as hints may be lost, until it is heard; passes over others.
-async fn hears(from: &Postgres, ear: &mut Receiver<Wake>) -> Wake {
+async fn hears(from: &Postgres, ear: &mut Receiver<News>) -> Wake {
     let sent = hint(2);
     let heard = async {
         loop {
             from.publish(sent);
             while let Ok(heard) = timeout(Duration::from_millis(50), ear.recv()).await {
-                if heard.expect("the ear stays open") == sent {
+                if heard.expect("the ear stays open") == News::Entry(sent) {
                     return;
                 }
             }
@@ -53,8 +53,8 @@ async fn hints_arrive_in_both_directions_and_not_at_home() {
     two.publish(last);
     loop {
         let heard = timeout(PATIENCE, ear_one.recv()).await.expect("the hint arrives").unwrap();
-        assert_ne!(heard, own);
-        if heard == last {
+        assert_ne!(heard, News::Entry(own));
+        if heard == News::Entry(last) {
             break;
         }
     }
@@ -69,6 +69,19 @@ async fn a_killed_listener_costs_hints_and_nothing_else() {
     for _ in 0..3 {
         assert_eq!(database.kill_listeners().await, 1);
         hears(&one, &mut ear).await;
+    }
+}
+
+/// Nothing is published here: all that can be heard is that the listener came, and came back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_listener_that_comes_back_tells_that_it_was_away() {
+    let database = database().await;
+    let store = database.store().await;
+    let mut ear = store.wakes();
+    for _ in 0..4 {
+        assert_eq!(timeout(PATIENCE, ear.recv()).await.expect("it tells"), Some(News::MayHaveMissed));
+        assert!(timeout(Duration::from_millis(100), ear.recv()).await.is_err(), "once");
+        assert_eq!(database.kill_listeners().await, 1);
     }
 }
 
@@ -96,7 +109,9 @@ async fn closing_hands_out_what_is_queued() {
     let mut missing: std::collections::HashSet<Uuid> = hints.iter().map(|hint| hint.key.game).collect();
     while !missing.is_empty() {
         let heard = timeout(PATIENCE, ear.recv()).await.unwrap_or_else(|_| panic!("{} hints are missing", missing.len()));
-        missing.remove(&heard.unwrap().key.game);
+        if let News::Entry(wake) = heard.unwrap() {
+            missing.remove(&wake.key.game);
+        }
     }
 }
 
@@ -123,7 +138,9 @@ async fn the_ear_closes_with_the_store_and_not_before() {
     for store in stores {
         let mut ear = store.wakes();
         store.publish(hint(2));
-        assert!(timeout(Duration::from_millis(100), ear.recv()).await.is_err(), "nobody else is there, and the ear is open");
+        while let Ok(heard) = timeout(Duration::from_millis(100), ear.recv()).await {
+            assert_eq!(heard, Some(News::MayHaveMissed), "nobody else is there, and the ear is open");
+        }
         store.close().await;
         assert_eq!(timeout(PATIENCE, ear.recv()).await.expect("the ear closes"), None);
     }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use plybook_store::{GameKey, StoredEntry, Wake};
+use plybook_store::{GameKey, News, StoredEntry, Wake};
 use tokio::sync::mpsc;
 
 use crate::streams::Topic;
@@ -54,10 +54,19 @@ impl Hub {
     }
 
     /// Hands on the news of other nodes, for ever.
-    pub async fn listen(&self, mut wakes: mpsc::Receiver<Wake>) {
-        while let Some(wake) = wakes.recv().await {
-            self.wake(wake);
+    pub async fn listen(&self, mut wakes: mpsc::Receiver<News>) {
+        while let Some(news) = wakes.recv().await {
+            match news {
+                News::Entry(wake) => self.wake(wake),
+                News::MayHaveMissed => self.may_have_missed(),
+            }
         }
+    }
+
+    /// Every watched game may have news.
+    fn may_have_missed(&self) {
+        let watched: Vec<_> = self.topics.lock().unwrap_or_else(PoisonError::into_inner).values().filter_map(Weak::upgrade).collect();
+        watched.iter().for_each(|topic| topic.may_have_missed());
     }
 
     fn topic(&self, key: GameKey) -> Option<Arc<Topic>> {

@@ -25,6 +25,8 @@ pub struct Topic {
     /// The latest entry that somebody spoke of.
     news: watch::Sender<Seq>,
     recent: SyncMutex<VecDeque<Arc<StoredEntry>>>,
+    /// Until when news may have been missed: a look that began before says nothing.
+    missed_until: SyncMutex<Option<Instant>>,
     /// Held while the book is read, so that a thousand watchers of one entry read it once.
     reading: Mutex<LastRead>,
 }
@@ -38,7 +40,7 @@ impl Topic {
     /// A game of which nothing is known yet.
     pub fn new(key: GameKey) -> Topic {
         let (news, _) = watch::channel(Seq::ZERO);
-        Topic { key, news, recent: SyncMutex::default(), reading: Mutex::default() }
+        Topic { key, news, recent: SyncMutex::default(), missed_until: SyncMutex::default(), reading: Mutex::default() }
     }
 
     /// The news: changes whenever somebody speaks of a later entry.
@@ -62,6 +64,12 @@ impl Topic {
         let seq = stored.seq;
         self.remember(Arc::new(stored));
         self.wake(seq);
+    }
+
+    /// News may have been missed until now. Everybody looks, and shares the look.
+    pub fn may_have_missed(&self) {
+        *self.missed_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        self.news.send_modify(|_| ());
     }
 
     /// Whoever has waited so long looks unasked: less than `floor`, and for each game another part of
@@ -112,10 +120,12 @@ impl Topic {
             return Ok(page);
         }
         let known = *self.news.borrow();
+        let missed_until = *self.missed_until.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((head, when)) = reading.empty_after
             && head == after
             && known <= after
             && when.elapsed() < fresh
+            && missed_until.is_none_or(|missed| missed < when)
         {
             return Ok(Vec::new());
         }

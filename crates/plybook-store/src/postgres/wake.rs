@@ -1,7 +1,7 @@
 //! Hints between nodes, by NOTIFY and LISTEN.
 //!
 //! Invariant: a hint is never waited for. Queues are bounded and drop what does not fit, a lost
-//! connection costs the hints of that while and nothing else, and the number of NOTIFYs has a ceiling:
+//! connection costs the hints of that while, of which the listener tells once it is back, and the number of NOTIFYs has a ceiling:
 //! each takes a lock that every committing NOTIFY in the cluster takes.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::store::{GameKey, TenantId, Wake};
+use crate::store::{GameKey, News, TenantId, Wake};
 
 const CHANNEL: &str = "plybook_wake";
 /// Hints that wait to be sent, and hints that wait to be read.
@@ -67,7 +67,7 @@ impl Wakes {
         }
     }
 
-    pub(super) fn listen(&self) -> mpsc::Receiver<Wake> {
+    pub(super) fn listen(&self) -> mpsc::Receiver<News> {
         let (hints, receiver) = mpsc::channel(QUEUE);
         let session = self.session.clone().application_name("plybook listener");
         let (own, stop) = (self.own.clone(), self.stop.clone());
@@ -220,14 +220,22 @@ fn unpack(payload: &str) -> impl Iterator<Item = Wake> {
     })
 }
 
-async fn listen_for_ever(session: PgConnectOptions, hints: &mpsc::Sender<Wake>, own: &AtomicU32) {
+async fn listen_for_ever(session: PgConnectOptions, hints: &mpsc::Sender<News>, own: &AtomicU32) {
     let mut backoff = Backoff::default();
     loop {
         let why = match timeout(ANSWER_WITHIN, subscribe(&session)).await {
             Ok(Ok(mut listener)) => {
                 tracing::debug!("listening for wake-ups");
-                backoff = Backoff::default();
-                match hear(&mut listener, hints, own).await {
+                let since = Instant::now();
+                // Not before LISTEN holds, or what comes in between would be missed. This one is waited for:
+                // no later hint makes up for it. It fails only where nobody listens any more.
+                let _ = hints.send(News::MayHaveMissed).await;
+                let heard = hear(&mut listener, hints, own).await;
+                // Each return makes every watcher look: not over and over on a line that never holds.
+                if since.elapsed() > BACKOFF_MOST {
+                    backoff = Backoff::default();
+                }
+                match heard {
                     Ok(()) => "the connection was lost".to_owned(),
                     Err(error) => error.to_string(),
                 }
@@ -250,7 +258,7 @@ async fn subscribe(session: &PgConnectOptions) -> Result<PgListener, sqlx::Error
 }
 
 /// Passes hints on until the connection ends.
-async fn hear(listener: &mut PgListener, hints: &mpsc::Sender<Wake>, own: &AtomicU32) -> Result<(), sqlx::Error> {
+async fn hear(listener: &mut PgListener, hints: &mpsc::Sender<News>, own: &AtomicU32) -> Result<(), sqlx::Error> {
     loop {
         match timeout(SILENCE, listener.try_recv()).await {
             Ok(Ok(Some(heard))) => {
@@ -258,7 +266,7 @@ async fn hear(listener: &mut PgListener, hints: &mpsc::Sender<Wake>, own: &Atomi
                     continue;
                 }
                 for wake in unpack(heard.payload()) {
-                    if hints.try_send(wake).is_err() {
+                    if hints.try_send(News::Entry(wake)).is_err() {
                         tracing::debug!("a wake-up was dropped");
                     }
                 }
