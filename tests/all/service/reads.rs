@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use plybook_proto::v1::{self, GameState, UndoBy};
 use plybook_server::replies;
-use plybook_tests::injected::{Local, over_postgres, over_sqlite};
+use plybook_tests::injected::{Call, Local, over_postgres, over_sqlite};
 use plybook_tests::postgres;
 use plybook_tests::random::Random;
 use plybook_tests::wire::{PlayedGame, Wire, fresh};
@@ -49,6 +49,13 @@ async fn games_are_listed(local: Local) {
     assert_eq!(listed(&wire, state(GameState::Closed)).await, ids(&[4]));
     let both = v1::ListGamesRequest { state: GameState::Closed.into(), ruleset_id: "mnk".to_owned(), ..of_ann };
     assert_eq!(listed(&wire, both).await, ids(&[4]));
+
+    // However many games were closed by an entry of their own.
+    games[2].close().await;
+    let reads = || [Call::List, Call::Entries, Call::Last, Call::Find, Call::Seed].map(|call| local.store.count(call));
+    let [lists, others @ ..] = reads();
+    wire.games().list_games(all()).await.unwrap();
+    assert_eq!(reads().split_first(), Some((&(lists + 1), &others[..])), "a page is one read");
 }
 
 /// The list in pages of two and in one page; each game as GetGame has it, without its position.
