@@ -195,13 +195,20 @@ mod tests {
         let list = Value::IntList(v1::IntList { values: vec![-1, 2] });
         let values = [("a", Value::IntValue(-3)), ("b", Value::BoolValue(true)), ("c", Value::StringValue("w".to_owned())), ("d", list)];
         let params = values.map(|(name, value)| (name.to_owned(), v1::ParamValue { value: Some(value) })).into();
-        let message = v1::CreateGameRequest {
+        let plain = v1::CreateGameRequest {
+            request_id: ID.to_owned(),
+            ruleset: Some(v1::RulesetSpec { id: "mnk".to_owned(), ..Default::default() }),
+            seats: vec![v1::Seat::default(); 2],
+            ..Default::default()
+        };
+        let whole = v1::CreateGameRequest {
             request_id: ID.to_owned(),
             ruleset: Some(v1::RulesetSpec { id: "mnk".to_owned(), version: 1, params }),
             seats: vec![v1::Seat { player_id: "ann".to_owned(), mark: String::new() }; 1],
             undo_policy: Some(v1::UndoPolicy { by: v1::UndoBy::Free.into(), over_throw: true, after_end: false }),
             seed: vec![7; 32],
         };
-        assert_eq!(hex(super::plan::create(&caller, message).unwrap().request.hash), "e7d1ff38d63fb8a7");
+        let hashes = [plain, whole].map(|message| hex(super::plan::create(&caller, message).unwrap().request.hash));
+        assert_eq!(hashes, ["917325aa4070531f", "e7d1ff38d63fb8a7"]);
     }
 }

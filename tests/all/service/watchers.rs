@@ -1,7 +1,10 @@
 //! Many watchers, and moves that come through another node.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use plybook_server::streams::Topic;
+use plybook_store::{GameKey, TenantId};
 use plybook_tests::injected::{Call, Local, over_postgres, over_sqlite};
 use plybook_tests::postgres::{self, TestDatabase};
 use plybook_tests::wire::{PlayedGame, Watching};
@@ -38,6 +41,16 @@ async fn reads_of(game: &mut PlayedGame, watchers: &mut [Watching], local: &Loca
         }
     }
     local.store.count(Call::Entries) - before
+}
+
+#[test]
+fn idle_games_are_not_looked_at_in_step() {
+    let floor = Duration::from_secs(8);
+    let key = |n: u128| GameKey { tenant: TenantId::DEFAULT, game: plybook_core::Uuid::from_u128(n) };
+    let waits: BTreeSet<Duration> = (0..100).map(|n| Topic::new(key(n)).patience(floor)).collect();
+    assert!(waits.iter().all(|wait| (floor * 3 / 4..=floor).contains(wait)), "{waits:?}");
+    assert!(waits.len() > 50, "{waits:?}");
+    assert_eq!(Topic::new(key(1)).patience(floor), Topic::new(key(1)).patience(floor), "all watchers of one game look at once");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
