@@ -28,8 +28,6 @@ pub(super) async fn answer(
     ends.check()?;
     let slot = service.slots.take()?;
     let opened = service.games.opened(key).await?;
-    let topic = service.hub.watch(key);
-    topic.recall(service.games.store().as_ref()).await?;
     let mut after = requests::seq(message.after_seq);
     let mut snapshot = None;
     if message.snapshot {
@@ -46,6 +44,8 @@ pub(super) async fn answer(
         return Err(Refusal::CursorBeyondHead { head: last.seq });
     }
     let closed = after >= last.seq && opened.header.read_entry(&last.line).is_ok_and(|entry| entry.closes());
+    let topic = service.hub.watch(key);
+    topic.recall(service.games.store().as_ref(), &last).await?;
     // Whatever other watchers have seen, there is an entry with this number.
     topic.wake(last.seq);
     let ground = Ground {

@@ -87,10 +87,11 @@ impl Topic {
         self.news.send_replace(Seq::ZERO);
     }
 
-    /// Holds the latest remembered entry against the store, and forgets all where they differ.
-    pub async fn recall(&self, store: &dyn Store) -> Result<(), Refusal> {
+    /// Holds the latest remembered entry against the store, of which `last` was just read, and forgets
+    /// all where they differ.
+    pub async fn recall(&self, store: &dyn Store, last: &StoredEntry) -> Result<(), Refusal> {
         let latest = self.recent.lock().unwrap_or_else(PoisonError::into_inner).back().cloned();
-        let Some(latest) = latest else { return Ok(()) };
+        let Some(latest) = latest.filter(|latest| latest.digest != last.digest) else { return Ok(()) };
         let before = Seq(latest.seq.0.saturating_sub(1));
         let stored = store.entries(self.key, before, 1).await?;
         if stored.first().is_none_or(|stored| stored.digest != latest.digest) {
