@@ -121,14 +121,8 @@ CREATE INDEX book_entry_feed ON book_entry (tenant_id, epoch, xid, game_id, seq)
 CREATE TABLE book_entry_rest PARTITION OF book_entry DEFAULT
     WITH (autovacuum_vacuum_insert_scale_factor = 0.02);
 
--- An UPDATE that changes nothing must pass: a repeated append takes that way to the row it once wrote.
 CREATE FUNCTION plybook_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF TG_LEVEL = 'ROW' AND TG_OP = 'UPDATE' THEN
-        IF NEW IS NOT DISTINCT FROM OLD THEN
-            RETURN NEW;
-        END IF;
-    END IF;
     RAISE EXCEPTION '% on % is refused: what is written there never changes', TG_OP, TG_TABLE_NAME
         USING ERRCODE = 'restrict_violation';
 END
@@ -149,12 +143,11 @@ CREATE TRIGGER game_seed_is_not_truncated BEFORE TRUNCATE ON game_seed
     FOR EACH STATEMENT EXECUTE FUNCTION plybook_refuse_change();
 
 -- All that a server's role needs, where it is not the owner of these tables: SELECT plybook_grant('app').
--- It may rewrite a state, which the book can restore, and a request id, which the trigger then holds fast.
+-- It may rewrite a state, which the book can restore, and nothing else.
 CREATE FUNCTION plybook_grant(app regrole) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('GRANT SELECT ON tenant, game, game_player, game_seed, book_entry, _sqlx_migrations TO %s', app);
     EXECUTE format('GRANT INSERT ON game, game_player, game_seed, book_entry TO %s', app);
     EXECUTE format('GRANT UPDATE (state) ON game TO %s', app);
-    EXECUTE format('GRANT UPDATE (request_id) ON book_entry TO %s', app);
 END
 $$;

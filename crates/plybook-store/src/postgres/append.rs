@@ -1,34 +1,32 @@
 //! An entry in one statement, and what else may have come of it.
 //!
-//! Invariant: an entry is stored only after the entry that it is chained to, once a number and once a request; and
-//! the request id is asked first, because a repeated append also finds its number taken.
+//! Invariant: an entry is stored only after the entry that it is chained to, once a number and once a
+//! request; and of an entry that is not stored the request id is asked first, because a repeated append
+//! also finds its number taken.
 
-use sqlx::postgres::PgRow;
-use sqlx::{Row, query};
+use sqlx::query;
 
 use super::{Link, read};
 use crate::error::Error;
-use crate::fault::{UNIQUE_VIOLATION, classify, sqlstate};
-use crate::row::{Columns, append_from_request, seq_column, state_column};
+use crate::fault::classify;
+use crate::row::{append_from_request, seq_column, state_column};
 use crate::store::{Append, NewEntry};
 
-/// Inserts if the entry before is there with the digest that was decided on. Where the number is taken, a row comes back only if the same
-/// request took it: the update that changes nothing is what makes that row visible even when its
-/// transaction committed after this statement began.
+/// Inserts if the entry before is there with the digest that was decided on. Where the number or the
+/// request is taken, no row comes back. ON CONFLICT names no key, so that every key counts: on a key left
+/// out, copies of one request that race on two nodes can deadlock.
 ///
 /// The entry before is sought by a scalar subquery and not by `EXISTS`, which, once several rows are
 /// inserted at a time, is planned as a scan of every partition that looks empty.
 macro_rules! insert {
     () => {
-        "INSERT INTO book_entry AS e (tenant_id, game_id, seq, request_id, request_hash, digest, line)
+        "INSERT INTO book_entry (tenant_id, game_id, seq, request_id, request_hash, digest, line)
          SELECT $1::int, $2::uuid, $3::int, $4::uuid, $5::bytea, $6::bytea, $7::text
          WHERE (SELECT p.seq FROM book_entry p
                 WHERE p.tenant_id = $1::int AND p.game_id = $2::uuid AND p.seq = $3::int - 1
                   AND p.digest = $8::bytea) IS NOT NULL
-         ON CONFLICT (tenant_id, game_id, seq)
-             DO UPDATE SET request_id = EXCLUDED.request_id WHERE e.request_id = EXCLUDED.request_id
-         RETURNING e.seq, e.line, e.digest, e.request_id, e.request_hash,
-                   (e.xid = pg_current_xact_id()) AS inserted"
+         ON CONFLICT DO NOTHING
+         RETURNING seq"
     };
 }
 
@@ -40,25 +38,21 @@ const APPEND_AND_MOVE: &str = concat!(
     insert!(),
     "), moved AS (
          UPDATE game SET state = $9::text FROM appended
-         WHERE appended.inserted AND game.tenant_id = $1::int AND game.id = $2::uuid)
-     SELECT seq, line, digest, request_id, request_hash, inserted FROM appended"
+         WHERE game.tenant_id = $1::int AND game.id = $2::uuid)
+     SELECT seq FROM appended"
 );
 
 pub(super) async fn append(link: &Link, entry: &NewEntry) -> Result<Append, Error> {
-    let hash = &entry.request.hash;
-    if let Some(row) = first_try(link, entry).await.map_err(classify)? {
-        if row.try_get("inserted").map_err(classify)? {
-            return Ok(Append::Stored);
-        }
-        return Ok(append_from_request(Some((row.entry("")?, row.bytes32("request_hash")?)), hash));
+    if inserts(link, entry).await.map_err(classify)? {
+        return Ok(Append::Stored);
     }
-    // The number is taken, the entry before is missing or another, or the request is answered under another number.
+    // Another statement, and so another look: whoever was first has committed by now.
     let found = read::find_request(link, entry.key, entry.request.id).await?;
-    Ok(append_from_request(found, hash))
+    Ok(append_from_request(found, &entry.request.hash))
 }
 
-/// The statement; no row where the number or the request is taken, or the entry before is missing or another.
-async fn first_try(link: &Link, entry: &NewEntry) -> Result<Option<PgRow>, sqlx::Error> {
+/// The statement; false where the number or the request is taken, or the entry before is missing or another.
+async fn inserts(link: &Link, entry: &NewEntry) -> Result<bool, sqlx::Error> {
     let mut question = query(if entry.state.is_some() { APPEND_AND_MOVE } else { APPEND })
         .bind(entry.key.tenant.0)
         .bind(entry.key.game)
@@ -71,8 +65,5 @@ async fn first_try(link: &Link, entry: &NewEntry) -> Result<Option<PgRow>, sqlx:
     if let Some(state) = entry.state {
         question = question.bind(state_column(state));
     }
-    match link.row(question).await {
-        Err(error) if sqlstate(&error).as_deref() == Some(UNIQUE_VIOLATION) => Ok(None),
-        other => other,
-    }
+    link.row(question).await.map(|row| row.is_some())
 }
