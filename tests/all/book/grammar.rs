@@ -168,7 +168,7 @@ fn entries_print_and_parse() {
 
 #[track_caller]
 fn refused(line: &str, why: &str) {
-    let error = read_format_1(&line).expect_err(line);
+    let error = read_format_1(line).expect_err(line);
     assert!(error.why.contains(why), "{line}: {} does not contain {why:?}", error.why);
 }
 
@@ -184,7 +184,7 @@ fn a_line_has_one_form() {
         format!("9 {T} -:a close seed={}", "0f".repeat(32)),
     ];
     for line in &good {
-        assert_eq!(read_format_1(&line).unwrap().to_string(), *line);
+        assert_eq!(read_format_1(line).unwrap().to_string(), *line);
     }
     refused("", "is not a number");
     refused(&format!("1 {T} 0:a close"), "numbered from 2");

@@ -85,6 +85,7 @@ impl Topic {
     pub fn forget(&self) {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.news.send_replace(Seq::ZERO);
+        self.may_have_missed();
     }
 
     /// Holds the latest remembered entry against the store, of which `last` was just read, and forgets
