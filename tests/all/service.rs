@@ -12,6 +12,7 @@ mod order;
 mod outages;
 mod reads;
 mod reasons;
+mod receipts;
 mod restored;
 mod shape;
 mod streams;

@@ -1,6 +1,7 @@
 //! What a check of a whole book shows, and what it does not let pass.
 
 mod second;
+mod signed;
 
 use plybook_core::game::State;
 use plybook_core::verify::{DiceClaim, Verifier, Wrong, verify};

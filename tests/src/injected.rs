@@ -16,6 +16,7 @@ use plybook_server::clock::Clock;
 use plybook_server::ids::{Ids, SystemIds};
 use plybook_server::limits::Limits;
 use plybook_server::refusal::Refusal;
+use plybook_server::signing::Keys;
 use plybook_server::{Config, Parts, Server};
 use plybook_store::{
     Append, Create, Error, Filter, GameKey, NewEntry, NewGame, News, Sqlite, SqliteOptions, Store, StoredEntry, Summary, TenantId, Wake,
@@ -43,6 +44,7 @@ pub struct Local {
 /// A server to be started.
 pub struct Setup {
     limits: Limits,
+    keys: Keys,
     registry: Registry,
     folder: Option<TempDir>,
     store: Arc<dyn Store>,
@@ -68,7 +70,7 @@ pub async fn over_postgres(database: &TestDatabase) -> Setup {
 /// Over a store that is there already.
 pub fn over(store: Arc<dyn Store>) -> Setup {
     let limits = Limits { drain_timeout: Duration::from_secs(2), ..Limits::default() };
-    Setup { limits, registry: Registry::standard(), folder: None, store }
+    Setup { limits, keys: Keys::default(), registry: Registry::standard(), folder: None, store }
 }
 
 impl Setup {
@@ -76,6 +78,13 @@ impl Setup {
     #[must_use]
     pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Setup {
         change(&mut self.limits);
+        self
+    }
+
+    /// With these keys.
+    #[must_use]
+    pub fn keys(mut self, keys: Keys) -> Setup {
+        self.keys = keys;
         self
     }
 
@@ -90,7 +99,7 @@ impl Setup {
     pub async fn start(self) -> Local {
         let store = Arc::new(Handled::new(self.store));
         let (clock, ids) = (Arc::new(SetClock::default()), Arc::new(SetIds::default()));
-        let config = Config { listen: ([127, 0, 0, 1], 0).into(), limits: self.limits };
+        let config = Config { listen: ([127, 0, 0, 1], 0).into(), limits: self.limits, keys: self.keys };
         let parts = Parts {
             store: Arc::clone(&store) as Arc<dyn Store>,
             registry: self.registry,

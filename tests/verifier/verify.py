@@ -16,6 +16,7 @@ ends when it closes, with the seed behind the commitment; and every die of every
 
 Not checked, because it takes the rules of the game: whether a move was legal and changed the right cells, who is next,
 whether a move had to throw, who has won and why, and the parameters. `plybook verify` knows the rules and checks them too.
+Nor is a signature checked, which takes Ed25519: only how its line is printed.
 """
 
 import hashlib
@@ -358,10 +359,15 @@ def read(lines, book, at):
         check(lines.take() == f"= {digest.hex()}", "this is not the digest of the entry")
     entries, at[0] = at[0], None
     check(lines.take() == f"end {entries} {digest.hex()}", "this is not the trailer of this book")
-    check(lines.rest == [b""], "something follows the trailer")
+    signature = None
+    if lines.begins(b"signed "):
+        check(re.fullmatch(rf"signed [0-9a-f]{{16}} {HEX64}{HEX64}", lines.take()), "this is not printed as a signature")
+        signature = "signature not checked"
+    check(lines.rest == [b""], "something follows the signature" if signature else "something follows the trailer")
     state = "closed" if book.closed else "finished" if book.finished else "going on"
     dice = "no throws" if not book.throws else "every die checked" if book.closed else "dice not checked: no seed yet"
-    return {"verified": True, "entries": entries, "moves": len(book.standing), "state": state, "dice": dice, "digest": digest.hex()}
+    found = {"verified": True, "entries": entries, "moves": len(book.standing), "state": state, "dice": dice, "digest": digest.hex()}
+    return {**found, "signature": signature or "not signed"}
 
 
 def verify(data):
@@ -401,7 +407,7 @@ def main(arguments):
         if "--json" in arguments:
             print(json.dumps({"file": name, **found}))
         elif found["verified"]:
-            print("{}: verified, {entries} entries, {moves} moves stand, {state}, {dice}, digest {digest}".format(name, **found))
+            print("{}: verified, {entries} entries, {moves} moves stand, {state}, {dice}, {signature}, digest {digest}".format(name, **found))
         else:
             print("{}: line {}, entry {}: {}".format(name, found["line"] or "-", found["entry"] or "-", found["why"]))
     return 0 if right else 1

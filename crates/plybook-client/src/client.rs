@@ -41,13 +41,16 @@ impl Client {
     }
 
     /// Creates a game. An empty request id is filled in; where nobody answers, the error tells it.
-    pub async fn create_game(&self, mut request: v1::CreateGameRequest) -> Result<v1::Game, Error> {
+    pub async fn create_game(&self, request: v1::CreateGameRequest) -> Result<v1::Game, Error> {
+        Ok(self.create_game_answer(request).await?.game.unwrap_or_default())
+    }
+
+    /// The same with all that the answer carries, such as a receipt.
+    pub async fn create_game_answer(&self, mut request: v1::CreateGameRequest) -> Result<v1::CreateGameResponse, Error> {
         let id = fill(&mut request.request_id);
-        let response = self
-            .call(request, |channel, request| async move { self.games(channel).create_game(request).await })
+        self.call(request, |channel, request| async move { self.games(channel).create_game(request).await })
             .await
-            .map_err(|error| error.to(id))?;
-        Ok(response.game.unwrap_or_default())
+            .map_err(|error| error.to(id))
     }
 
     /// Makes a move. An empty request id is filled in; where nobody answers, the error tells it.
@@ -125,6 +128,13 @@ impl Client {
             Ok(Response::new(file))
         };
         self.call(request, fetch).await
+    }
+
+    /// The public keys that check receipts and signed books.
+    pub async fn keys(&self) -> Result<Vec<v1::PublicKey>, Error> {
+        let request = v1::ListKeysRequest {};
+        let response = self.call(request, |channel, request| async move { self.audit(channel).list_keys(request).await }).await?;
+        Ok(response.keys)
     }
 
     pub(crate) fn games(&self, channel: Channel) -> GameServiceClient<Channel> {

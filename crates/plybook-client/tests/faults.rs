@@ -81,7 +81,7 @@ impl GameService for Fake {
         match self.next(request.into_inner().request_id) {
             Act::Refuse(status) => Err(status),
             Act::Hang => std::future::pending().await,
-            _ => Ok(Response::new(v1::MakeMoveResponse { event: Some(event(2)), position: None })),
+            _ => Ok(Response::new(v1::MakeMoveResponse { event: Some(event(2)), position: None, receipt: None })),
         }
     }
 

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use crate::digest::Digest;
 use crate::header::Header;
+use crate::receipt::{Signature, SignedHead};
 use crate::seq::Seq;
 
 /// A header and the lines after it, each with its digest.
@@ -14,6 +15,7 @@ use crate::seq::Seq;
 pub struct Book {
     header: Header,
     links: Vec<Link>,
+    signature: Option<Signature>,
 }
 
 /// One line with its digest.
@@ -46,7 +48,7 @@ impl Book {
     pub fn new(header: Header) -> Book {
         let text = header.to_string();
         let digest = Digest::of(text.as_bytes());
-        Book { header, links: vec![Link { text, digest }] }
+        Book { header, links: vec![Link { text, digest }], signature: None }
     }
 
     /// The header.
@@ -69,8 +71,26 @@ impl Book {
         self.links[self.links.len() - 1].digest
     }
 
-    /// Adds a line after the others.
+    /// The last entry, as it may be signed.
+    pub fn head(&self) -> SignedHead {
+        SignedHead { game: self.header.game, seq: Seq(self.links.len() as u32), digest: self.digest() }
+    }
+
+    /// The signature over the head that the file carries. Parsing reads it and does not check it.
+    pub const fn signature(&self) -> Option<&Signature> {
+        self.signature.as_ref()
+    }
+
+    /// Puts a signature over the head below the book.
+    #[must_use]
+    pub fn signed(mut self, signature: Signature) -> Book {
+        self.signature = Some(signature);
+        self
+    }
+
+    /// Adds a line after the others. What was signed is no longer the head.
     pub fn push(&mut self, line: impl Into<String>) {
+        self.signature = None;
         let text = line.into();
         let digest = self.digest().chain(&text);
         self.links.push(Link { text, digest });
@@ -82,7 +102,7 @@ impl Book {
         for link in &self.links {
             file.push_str(&print_link(&link.text, link.digest));
         }
-        file.push_str(&print_trailer(self.links.len(), self.digest()));
+        file.push_str(&print_trailer(self.links.len(), self.digest(), self.signature.as_ref()));
         file
     }
 
@@ -97,11 +117,14 @@ pub fn print_link(text: &str, digest: Digest) -> String {
     format!("{text}\n= {digest}\n")
 }
 
-/// The last line of a file.
-pub fn print_trailer(count: usize, digest: Digest) -> String {
+/// The end of a file: its trailer, and the signature where there is one.
+pub fn print_trailer(count: usize, digest: Digest, signature: Option<&Signature>) -> String {
     let mut trailer = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(trailer, "end {count} {digest}");
+    if let Some(signature) = signature {
+        let _ = writeln!(trailer, "signed {signature}");
+    }
     trailer
 }
 
@@ -129,6 +152,7 @@ impl<'a> Reader<'a> {
             let line = self.line(Some(next))?;
             if let Some(trailer) = line.strip_prefix("end ") {
                 self.trailer(trailer, &book)?;
+                book.signature = self.signature()?;
                 return Ok(book);
             }
             let entry = book.header.read_entry(line).map_err(|error| self.wrong(Some(next), format!("{error}")))?;
@@ -158,11 +182,22 @@ impl<'a> Reader<'a> {
         if trailer != format!("{count} {}", book.digest()) {
             return Err(self.wrong(None, format!("the trailer is not that of {count} entries with head {}", book.digest())));
         }
+        Ok(())
+    }
+
+    /// The line after the trailer, if there is one; nothing follows it.
+    fn signature(&mut self) -> Result<Option<Signature>, BookError> {
+        if self.at == self.lines.len() {
+            return Ok(None);
+        }
+        let line = self.line(None)?;
+        let signed = line.strip_prefix("signed ").ok_or_else(|| self.wrong(None, "follows the trailer"))?;
+        let signature = Signature::parse(signed).ok_or_else(|| self.wrong(None, "is not printed as a signature"))?;
         if self.at < self.lines.len() {
             self.at += 1;
-            return Err(self.wrong(None, "follows the trailer"));
+            return Err(self.wrong(None, "follows the signature"));
         }
-        Ok(())
+        Ok(Some(signature))
     }
 
     fn wrong(&self, seq: Option<Seq>, why: impl Into<String>) -> BookError {

@@ -16,6 +16,7 @@
 //! | [`dice`], [`digest`] | what can be proved |
 //! | [`header`], [`entry`], [`book`] | the text that is stored |
 //! | [`game`], [`rejection`] | folds the book, decides what may be appended |
+//! | [`receipt`] | a signature over a head, and the public keys that check it |
 //! | [`verify`] | checks a whole book |
 //! | [`grid`], [`diagram`] | coordinates and boards as text |
 //! | [`limits`] | a number for everything |
@@ -37,6 +38,7 @@ pub mod params;
 pub mod perft;
 pub mod play;
 pub mod position;
+pub mod receipt;
 pub mod rejection;
 pub mod rules;
 pub mod ruleset;
@@ -60,6 +62,7 @@ pub use outcome::Outcome;
 pub use params::{ParamSpec, ParamValue, Params};
 pub use play::Play;
 pub use position::Position;
+pub use receipt::Receipt;
 pub use rejection::Rejection;
 pub use rules::{Illegal, Rules, Verdict};
 pub use ruleset::{Card, Ruleset, RulesetId};

@@ -1,9 +1,9 @@
 //! Checks a whole book: that nothing was added, removed or altered, and that all of it follows.
 //!
 //! Checked are the form, every digest, legality under the pinned rules, changes, turn order, times,
-//! outcome, the seed against its commitment, and every face against the seed. What no book alone can
-//! show is that it was not written anew from its first entry on: for that, compare its digest with one
-//! that was taken earlier.
+//! outcome, the seed against its commitment, and every face against the seed; and the signature over the
+//! head, where there is one and its public key was given. What no book alone can show is that it was not
+//! written anew from its first entry on: only a signature, a receipt or a digest taken earlier does.
 //!
 //! Invariant: one path checks files and stored games; on any input it answers, and never panics.
 
@@ -17,6 +17,7 @@ use crate::entry::{Body, Entry};
 use crate::game::{Game, Head, State};
 use crate::header::{Header, SeedFrom};
 use crate::outcome::Outcome;
+use crate::receipt::{KeyId, PublicKeys, Unproved};
 use crate::rules::Rules;
 use crate::seat::Seat;
 use crate::seq::Seq;
@@ -44,6 +45,19 @@ pub struct Report {
     pub throws: u64,
     /// What may be claimed of the dice.
     pub dice: DiceClaim,
+    /// Who signed the head.
+    pub signed: Signed,
+}
+
+/// Who signed a book's head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signed {
+    /// Nobody.
+    No,
+    /// A key that was not given: this proves nothing to who checks.
+    UnknownKey(KeyId),
+    /// The key with this id.
+    By(KeyId),
 }
 
 /// What may be claimed of a book's dice.
@@ -99,14 +113,30 @@ impl From<BookError> for Wrong {
     }
 }
 
-/// Checks the text of a `.ply` file.
+/// Checks the text of a `.ply` file without anybody's public key.
 pub fn verify(file: &str, rulebook: &dyn Rulebook) -> Result<Report, Wrong> {
+    verify_signed(file, rulebook, &PublicKeys::default())
+}
+
+/// Checks the text of a `.ply` file, and its signature if one of these keys made it.
+pub fn verify_signed(file: &str, rulebook: &dyn Rulebook, keys: &PublicKeys) -> Result<Report, Wrong> {
     let book = Book::parse(file)?;
     let mut verifier = Verifier::new(book.header().clone(), rulebook)?;
     for link in book.lines() {
         verifier.follow(&link.text, link.digest)?;
     }
-    verifier.finish()
+    // Last: a wrong entry says more than a signature that is wrong because of it.
+    let report = verifier.finish()?;
+    Ok(Report { signed: signed(file, &book, keys)?, ..report })
+}
+
+fn signed(file: &str, book: &Book, keys: &PublicKeys) -> Result<Signed, Wrong> {
+    let Some(signature) = book.signature() else { return Ok(Signed::No) };
+    match signature.check(&book.head(), keys) {
+        Ok(()) => Ok(Signed::By(signature.key_id)),
+        Err(Unproved::UnknownKey(id)) => Ok(Signed::UnknownKey(id)),
+        Err(wrong @ Unproved::Wrong(_)) => Err(Wrong { line: Some(file.lines().count()), seq: None, why: wrong.to_string() }),
+    }
 }
 
 /// A check under way, entry by entry.
@@ -173,6 +203,7 @@ impl Verifier {
             outcome: self.game.outcome().cloned(),
             throws: self.throws.len() as u64,
             dice,
+            signed: Signed::No,
         })
     }
 

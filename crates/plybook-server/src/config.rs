@@ -6,6 +6,7 @@
 use std::net::SocketAddr;
 
 use crate::limits::Limits;
+use crate::signing::Keys;
 
 /// What an operator sets.
 #[derive(Clone, Debug)]
@@ -14,6 +15,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// What a node accepts.
     pub limits: Limits,
+    /// What it signs with, if with anything.
+    pub keys: Keys,
 }
 
 /// Why a configuration cannot work.
@@ -23,7 +26,7 @@ pub struct ConfigError(pub String);
 
 impl Default for Config {
     fn default() -> Config {
-        Config { listen: SocketAddr::from(([127, 0, 0, 1], 50051)), limits: Limits::default() }
+        Config { listen: SocketAddr::from(([127, 0, 0, 1], 50051)), limits: Limits::default(), keys: Keys::default() }
     }
 }
 

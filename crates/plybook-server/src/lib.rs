@@ -7,6 +7,7 @@
 //! | module | the noun |
 //! | --- | --- |
 //! | [`config`], [`limits`] | what an operator sets |
+//! | [`signing`], [`key_file`] | the keys of receipts, and their files |
 //! | [`clock`], [`ids`] | time and randomness, as arguments |
 //! | [`auth`] | who is calling |
 //! | [`requests`] | the contract's messages, checked for shape |
@@ -28,12 +29,14 @@ pub mod deadline;
 pub mod games;
 pub mod guard;
 pub mod ids;
+pub mod key_file;
 pub mod limits;
 pub mod refusal;
 pub mod replies;
 pub mod requests;
 pub mod server;
 pub mod service;
+pub mod signing;
 pub mod status;
 pub mod streams;
 pub mod telemetry;

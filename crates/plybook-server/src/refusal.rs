@@ -54,6 +54,8 @@ pub enum Refusal {
         /// The head.
         head: Seq,
     },
+    /// A receipt was asked for, and this node has no key to sign one with.
+    ReceiptsUnavailable,
     /// A limit of this node.
     Limit {
         /// Its name.

@@ -7,7 +7,7 @@ pub mod game;
 pub mod position;
 pub mod ruleset;
 
-use plybook_core::{Action, Outcome, Seat, SeatSet, Time};
+use plybook_core::{Action, Outcome, Receipt, Seat, SeatSet, Time};
 use plybook_proto::v1;
 
 /// A time.
@@ -44,4 +44,15 @@ pub fn action(action: Action) -> v1::Action {
         Action::Roll => Shape::Roll(v1::Roll {}),
     };
     v1::Action { shape: Some(shape) }
+}
+
+/// A receipt.
+pub fn receipt(receipt: &Receipt) -> v1::Receipt {
+    v1::Receipt {
+        game_id: receipt.game.to_string(),
+        seq: u64::from(receipt.seq.0),
+        book_digest: receipt.digest.0.to_vec(),
+        key_id: receipt.key_id.to_string(),
+        signature: receipt.signature.to_vec(),
+    }
 }

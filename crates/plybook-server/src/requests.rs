@@ -155,15 +155,31 @@ mod tests {
         let moved = |shape: Shape| {
             let action = Some(Action { shape: Some(shape) });
             let (request_id, game_id) = (ID.to_owned(), ID.to_owned());
-            let message = v1::MakeMoveRequest { request_id, game_id, expected_seq: Some(7), seat: Some(1), action, with_position: true };
+            let message = v1::MakeMoveRequest {
+                request_id,
+                game_id,
+                expected_seq: Some(7),
+                seat: Some(1),
+                action,
+                with_position: true,
+                with_receipt: true,
+            };
             hex(make_move(&caller, &message).unwrap().id.hash)
         };
         let undone = |target_seq: Option<u64>| {
             let (request_id, game_id) = (ID.to_owned(), ID.to_owned());
-            let message = v1::UndoRequest { request_id, game_id, expected_seq: Some(7), seat: Some(1), target_seq, with_position: true };
+            let message = v1::UndoRequest {
+                request_id,
+                game_id,
+                expected_seq: Some(7),
+                seat: Some(1),
+                target_seq,
+                with_position: true,
+                with_receipt: true,
+            };
             hex(undo(&caller, &message).unwrap().id.hash)
         };
-        let closed = v1::CloseGameRequest { request_id: ID.to_owned(), game_id: ID.to_owned(), expected_seq: Some(7) };
+        let closed = v1::CloseGameRequest { request_id: ID.to_owned(), game_id: ID.to_owned(), expected_seq: Some(7), with_receipt: true };
         let hashes = [
             moved(Shape::Place(v1::Place { cell: 5 })),
             moved(Shape::Drop(v1::Drop { column: 5 })),
@@ -207,6 +223,7 @@ mod tests {
             seats: vec![v1::Seat { player_id: "ann".to_owned(), mark: String::new() }; 1],
             undo_policy: Some(v1::UndoPolicy { by: v1::UndoBy::Free.into(), over_throw: true, after_end: false }),
             seed: vec![7; 32],
+            with_receipt: true,
         };
         let hashes = [plain, whole].map(|message| hex(super::plan::create(&caller, message).unwrap().request.hash));
         assert_eq!(hashes, ["917325aa4070531f", "e7d1ff38d63fb8a7"]);

@@ -108,7 +108,7 @@ impl Server {
         let draining = CancellationToken::new();
         let (store, hub) = (Arc::clone(&parts.store), Arc::new(Hub::default()));
         let background = background(&parts, &hub);
-        let service = Arc::new(service(&config.limits, parts, hub, draining.clone()));
+        let service = Arc::new(service(&config, parts, hub, draining.clone()));
         let (health, router) = router(&config.limits, service)?;
         // Before the first connection, or who asks early hears of no such service.
         announce(&health, true).await;
@@ -152,10 +152,11 @@ fn background(parts: &Parts, hub: &Arc<Hub>) -> Vec<JoinHandle<()>> {
     tasks
 }
 
-fn service(limits: &Limits, parts: Parts, hub: Arc<Hub>, draining: CancellationToken) -> Service {
+fn service(config: &Config, parts: Parts, hub: Arc<Hub>, draining: CancellationToken) -> Service {
+    let (limits, keys) = (&config.limits, Arc::new(config.keys.clone()));
     let clock = Arc::clone(&parts.clock);
     let games = Games::new(parts.store, parts.registry, parts.clock, parts.ids, Arc::clone(&hub), limits);
-    Service { games: Arc::new(games), hub, clock, slots: Slots::new(limits.streams), limits: limits.clone(), draining }
+    Service { games: Arc::new(games), hub, clock, slots: Slots::new(limits.streams), limits: limits.clone(), keys, draining }
 }
 
 fn router(limits: &Limits, service: Arc<Service>) -> Result<(HealthReporter, Router<Layers>), ServeError> {

@@ -8,6 +8,7 @@ mod create_game;
 mod get_book;
 mod get_game;
 mod list_games;
+mod list_keys;
 mod list_legal_actions;
 mod list_rulesets;
 mod make_move;
@@ -28,6 +29,7 @@ use tonic::{Request, Response, Status};
 use crate::clock::Clock;
 use crate::games::Games;
 use crate::limits::Limits;
+use crate::signing::Keys;
 use crate::streams::{Hub, Slots};
 
 /// What every RPC stands on.
@@ -37,6 +39,7 @@ pub struct Service {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) slots: Slots,
     pub(crate) limits: Limits,
+    pub(crate) keys: Arc<Keys>,
     pub(crate) draining: CancellationToken,
 }
 
@@ -104,5 +107,9 @@ impl AuditService for AuditRpc {
     }
     async fn verify_game(&self, request: Request<v1::VerifyGameRequest>) -> Result<Response<v1::VerifyGameResponse>, Status> {
         Ok(Response::new(verify_game::answer(&self.0, request).await?))
+    }
+
+    async fn list_keys(&self, request: Request<v1::ListKeysRequest>) -> Result<Response<v1::ListKeysResponse>, Status> {
+        Ok(Response::new(list_keys::answer(&self.0, request)?))
     }
 }

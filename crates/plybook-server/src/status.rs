@@ -90,6 +90,9 @@ impl Answer {
             Refusal::CursorBeyondHead { head } => {
                 Answer::new(Code::OutOfRange, R::CursorBeyondHead, format!("the last entry is {head}")).with("head_seq", head)
             }
+            Refusal::ReceiptsUnavailable => {
+                Answer::new(Code::FailedPrecondition, R::ReceiptsUnavailable, "this node has no signing key; ask without with_receipt")
+            }
             Refusal::Limit { limit, most } => Answer::limit(limit, most),
             Refusal::TooManyStreams { most } => {
                 Answer::new(Code::ResourceExhausted, R::TooManyStreams, format!("{most} streams are open on this node"))

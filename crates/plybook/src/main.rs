@@ -7,6 +7,7 @@ mod drawing;
 mod exit;
 mod export;
 mod import;
+mod keys;
 mod link;
 mod migrate;
 mod play;
@@ -42,6 +43,10 @@ enum Command {
     Export(export::ExportArgs),
     /// Checks books with no server and no network
     Verify(verify::VerifyArgs),
+    /// Makes a key to sign with, and prints its public half
+    Keygen(keys::KeygenArgs),
+    /// Lists the public keys of a server
+    Keys(keys::KeysArgs),
     /// Plays recorded games through the API: .ply, Connect Four, Othello, gomoku, SGF, JSON lines
     Import(import::ImportArgs),
 }
@@ -55,6 +60,8 @@ async fn main() -> ExitCode {
         Command::Watch(args) => watch::run(args).await,
         Command::Export(args) => export::run(args).await,
         Command::Verify(args) => verify::run(&args),
+        Command::Keygen(args) => keys::generate(&args),
+        Command::Keys(args) => keys::list(args).await,
         Command::Import(args) => import::run(args).await,
     };
     exit::code(result)

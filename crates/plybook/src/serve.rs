@@ -15,6 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::database::DatabaseArgs;
 use crate::exit::usage;
+use crate::keys::SigningArgs;
 use crate::screen::Screen;
 
 const EXIT_CODES: &str = "Exit codes: 0 told to stop; 2 a flag, an address, a file or a schema that cannot work as it is; \
@@ -29,6 +30,8 @@ pub(crate) struct ServeArgs {
     listen: SocketAddr,
     #[command(flatten)]
     database: DatabaseArgs,
+    #[command(flatten)]
+    signing: SigningArgs,
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten)]
@@ -91,7 +94,7 @@ enum LogFormat {
 /// Serves until told to stop.
 pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
     let database = args.database.read()?;
-    let config = Config { listen: args.listen, limits: args.limits.read() };
+    let config = Config { listen: args.listen, limits: args.limits.read(), keys: args.signing.read()? };
     config.check().map_err(|error| usage(error.to_string()))?;
     let exporting = args.telemetry.start()?;
     let mut stop = Stop::new()?;

@@ -1,17 +1,20 @@
 //! `plybook verify`: checks books with no server and no network.
 //!
 //! Invariant: every file is read to its end or to the first thing that is wrong with it; one wrong
-//! file makes the exit code 1, whatever the others are.
+//! file makes the exit code 1, whatever the others are. With public keys given, a book that none of them
+//! signed is not verified: a forger would take the signature off.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use plybook_core::game::State;
-use plybook_core::verify::{Report, Wrong, verify};
+use plybook_core::receipt::PublicKeys;
+use plybook_core::verify::{Report, Signed, Wrong, verify_signed};
 use plybook_core::{Outcome, Seat};
 use plybook_rulesets::Registry;
 use serde_json::{Value, json};
 
+use crate::keys::public_keys;
 use crate::screen::Screen;
 
 /// Flags of `plybook verify`.
@@ -23,12 +26,17 @@ pub(crate) struct VerifyArgs {
     /// One JSON object a file and line, instead of words
     #[arg(long)]
     json: bool,
+    /// Public keys as `plybook keys` prints them: every book must be signed by one of them; may be repeated
+    #[arg(long, value_name = "FILE")]
+    public_key: Vec<PathBuf>,
 }
 
 /// What came of one file.
 enum Verdict {
     Verified(Box<Report>),
     Wrong(Wrong),
+    /// The book follows from itself, and none of the keys given signed it.
+    NotProved(String),
     /// The file itself cannot be read.
     Unreadable(String),
 }
@@ -38,11 +46,12 @@ const FILE_BYTES_MAX: u64 = 512 << 20;
 
 /// Checks every file.
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<()> {
+    let keys = public_keys(&args.public_key)?;
     let registry = Registry::standard();
     let screen = Screen::new();
     let mut wrong = 0;
     for file in &args.files {
-        let verdict = check(file, &registry);
+        let verdict = check(file, &registry, &keys);
         wrong += usize::from(!matches!(verdict, Verdict::Verified(_)));
         let told = if args.json { as_json(file, &verdict).to_string() } else { in_words(file, &verdict) };
         screen.say(told)?;
@@ -53,16 +62,35 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn check(file: &Path, registry: &Registry) -> Verdict {
+fn check(file: &Path, registry: &Registry, keys: &PublicKeys) -> Verdict {
     match read(file) {
         Err(why) => Verdict::Unreadable(why),
         Ok(bytes) => match String::from_utf8(bytes) {
             Err(error) => Verdict::Wrong(not_text(&error)),
-            Ok(text) => match verify(&text, registry) {
-                Ok(report) => Verdict::Verified(Box::new(report)),
+            Ok(text) => match verify_signed(&text, registry, keys) {
+                Ok(report) => proved(report, keys),
                 Err(wrong) => Verdict::Wrong(wrong),
             },
         },
+    }
+}
+
+fn proved(report: Report, keys: &PublicKeys) -> Verdict {
+    match report.signed {
+        Signed::No if !keys.is_empty() => Verdict::NotProved("it is not signed".to_owned()),
+        Signed::UnknownKey(id) if !keys.is_empty() => Verdict::NotProved(format!("it is signed by a key that was not given: {id}")),
+        _ => Verdict::Verified(Box::new(report)),
+    }
+}
+
+/// What the signature shows, and what would show more.
+fn signature(signed: Signed) -> String {
+    let more = "a book written anew from its first entry would pass as well; only a signature whose public key is given, \
+                a receipt or a head digest taken earlier shows that";
+    match signed {
+        Signed::No => format!("not signed: {more}"),
+        Signed::UnknownKey(id) => format!("signed by a key that was not given: {id}; {more}"),
+        Signed::By(id) => format!("signed by key {id}: this head is one that the key's owner had"),
     }
 }
 
@@ -85,9 +113,9 @@ fn in_words(file: &Path, verdict: &Verdict) -> String {
     match verdict {
         Verdict::Unreadable(why) => format!("{file}: cannot be read: {why}"),
         Verdict::Wrong(wrong) => format!("{file}: WRONG: {wrong}"),
+        Verdict::NotProved(why) => format!("{file}: NOT PROVED: it follows from itself, but {why}"),
         Verdict::Verified(report) => format!(
-            "{file}: verified\n  game {} of {}, {} entries, {}\n  {}\n  dice: {}\n  head digest {}\n  \
-             not signed: a book written anew from its first entry would pass as well; only a head digest taken earlier shows that",
+            "{file}: verified\n  game {} of {}, {} entries, {}\n  {}\n  dice: {}\n  head digest {}\n  {}",
             report.header.game,
             report.header.ruleset,
             report.entries,
@@ -95,6 +123,7 @@ fn in_words(file: &Path, verdict: &Verdict) -> String {
             outcome(report.outcome.as_ref()),
             report.dice,
             report.digest,
+            signature(report.signed),
         ),
     }
 }
@@ -102,7 +131,7 @@ fn in_words(file: &Path, verdict: &Verdict) -> String {
 fn as_json(file: &Path, verdict: &Verdict) -> Value {
     let file = file.display().to_string();
     match verdict {
-        Verdict::Unreadable(why) => json!({ "file": file, "verified": false, "why": why }),
+        Verdict::Unreadable(why) | Verdict::NotProved(why) => json!({ "file": file, "verified": false, "why": why }),
         Verdict::Wrong(wrong) => {
             json!({ "file": file, "verified": false, "line": wrong.line, "entry": wrong.seq.map(|seq| seq.0), "why": wrong.why })
         }
@@ -118,8 +147,17 @@ fn as_json(file: &Path, verdict: &Verdict) -> Value {
             "throws": report.throws,
             "dice": report.dice.to_string(),
             "head_digest": report.digest.to_string(),
-            "signed": false,
+            "signed": matches!(report.signed, Signed::By(_)),
+            "key_id": key_id(report.signed),
         }),
+    }
+}
+
+/// The key that the book names, whether it was given or not.
+fn key_id(signed: Signed) -> Option<String> {
+    match signed {
+        Signed::No => None,
+        Signed::UnknownKey(id) | Signed::By(id) => Some(id.to_string()),
     }
 }
 

@@ -22,7 +22,7 @@ const INSIDE: &[(&str, &[&str])] = &[
 
 /// All that the pure crates may know of the world.
 const OUTSIDE_OF_PURE: &[(&str, &[&str])] =
-    &[("plybook-core", &["hex", "hmac", "sha2", "thiserror", "uuid"]), ("plybook-rulesets", &["thiserror"])];
+    &[("plybook-core", &["ed25519-dalek", "hex", "hmac", "sha2", "thiserror", "uuid"]), ("plybook-rulesets", &["thiserror"])];
 
 /// Crates of the world that only some may know; the tests may know all.
 const RESERVED: &[(&str, &[&str])] = &[
@@ -34,6 +34,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("anyhow", &["plybook"]),
     ("clap", &["plybook"]),
     ("getrandom", &["plybook-server"]),
+    ("ed25519-dalek", &["plybook-core", "plybook-server"]),
 ];
 
 /// What each crate of this workspace is built from, by name.

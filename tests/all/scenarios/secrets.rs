@@ -86,6 +86,7 @@ async fn walk(game: &PlayedGame, told: &mut Told) {
     while let Some(piece) = book.message().await.unwrap() {
         told.message("GetBook", &piece);
     }
+    told.reply("ListKeys", wire.audit().list_keys(v1::ListKeysRequest {}).await);
     told.reply("VerifyGame", wire.audit().verify_game(v1::VerifyGameRequest { game_id: id }).await);
     refusals(game, told).await;
 }

@@ -66,16 +66,16 @@ async fn send(wire: &Wire, game_id: &str, entry: &Entry) -> v1::Position {
     match &entry.body {
         Body::Move(made) => {
             let action = Some(notated(&made.notation));
-            let request = v1::MakeMoveRequest { request_id, game_id, expected_seq, seat, action, with_position };
+            let request = v1::MakeMoveRequest { request_id, game_id, expected_seq, seat, action, with_position, with_receipt: false };
             wire.games().make_move(request).await.unwrap().into_inner().position.unwrap()
         }
         Body::Undo(undo) => {
             let target_seq = Some(u64::from(undo.target.0));
-            let request = v1::UndoRequest { request_id, game_id, expected_seq, seat, target_seq, with_position };
+            let request = v1::UndoRequest { request_id, game_id, expected_seq, seat, target_seq, with_position, with_receipt: false };
             wire.games().undo(request).await.unwrap().into_inner().position.unwrap()
         }
         Body::Close => {
-            let request = v1::CloseGameRequest { request_id, game_id: game_id.clone(), expected_seq };
+            let request = v1::CloseGameRequest { request_id, game_id: game_id.clone(), expected_seq, with_receipt: false };
             wire.games().close_game(request).await.unwrap();
             wire.get(&game_id).await.position.unwrap()
         }
@@ -95,6 +95,7 @@ fn creation(header: &Header, golden: &Golden) -> v1::CreateGameRequest {
         seats: header.seats.iter().map(|seat| v1::Seat { player_id: seat.player.clone(), mark: seat.mark.clone() }).collect(),
         undo_policy: Some(v1::UndoPolicy { by: by.into(), over_throw: header.undo.over_throw, after_end: header.undo.after_end }),
         seed: if header.seed_from == SeedFrom::Caller { golden.seed.reveal().to_vec() } else { Vec::new() },
+        with_receipt: false,
     }
 }
 

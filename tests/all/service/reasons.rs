@@ -72,6 +72,11 @@ async fn provoke(reason: ErrorReason, bench: Bench) -> Option<Refused> {
         R::ServerDraining => draining(bench).await,
         R::BookCorrupt => corrupt(bench).await,
         R::Internal => internal(&bench).await,
+        R::ReceiptsUnavailable => {
+            let mut opening = bench.wire.game();
+            opening.request.with_receipt = true;
+            opening.refused().await.only(&[]).clone()
+        }
         R::LimitExceeded => {
             bench.wire.game().seats(9).refused().await.only(&["limit", "most"]).meta("limit", "seats").meta("most", 8).clone()
         }

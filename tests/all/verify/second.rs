@@ -14,7 +14,7 @@ const NEEDED: &str = "this test needs python3, 3.9 or newer: install python3";
 const LATE: &str = "9999-12-31T23:59:59.999Z";
 
 /// A file, and what was done to it.
-type Case = (String, Vec<u8>);
+pub(super) type Case = (String, Vec<u8>);
 
 /// What a verifier says: the book's entries and digest, or the entry that is wrong.
 type Verdict = Result<(u64, String), Option<u64>>;
@@ -47,7 +47,7 @@ fn second(cases: &[Case]) -> Vec<(Verdict, String)> {
 }
 
 /// Both verifiers say the same of every file; how many of them are wrong.
-fn compare(cases: &[Case]) -> usize {
+pub(super) fn compare(cases: &[Case]) -> usize {
     let registry = golden::registry();
     let mut wrong = 0;
     for ((what, file), (second, why)) in cases.iter().zip(second(cases)) {

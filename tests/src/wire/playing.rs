@@ -31,6 +31,7 @@ impl PlayedGame {
             seat: Some(self.to_move.unwrap_or(0)),
             action: Some(notated(notation)),
             with_position: false,
+            with_receipt: false,
         }
     }
 
@@ -43,12 +44,13 @@ impl PlayedGame {
             seat: Some(seat),
             target_seq,
             with_position: false,
+            with_receipt: false,
         }
     }
 
     /// The request to close that this player would send now.
     pub fn asks_close(&self) -> v1::CloseGameRequest {
-        v1::CloseGameRequest { request_id: fresh(), game_id: self.id.clone(), expected_seq: Some(self.head) }
+        v1::CloseGameRequest { request_id: fresh(), game_id: self.id.clone(), expected_seq: Some(self.head), with_receipt: false }
     }
 
     /// Makes these moves, one after the other, each by the seat whose turn it is; tells the last.

@@ -1,8 +1,10 @@
-//! What MakeMove, Undo and CloseGame share: an appended entry as an event, and the position after it.
+//! What MakeMove, Undo and CloseGame share: an appended entry as an event, the position after it, and a
+//! receipt.
 //!
 //! Invariant: the position is the one right after the event's own entry, however far the game has
 //! gone on since.
 
+use plybook_core::receipt::SignedHead;
 use plybook_proto::v1;
 
 use crate::refusal::Refusal;
@@ -10,21 +12,38 @@ use crate::requests::Asked;
 use crate::service::Service;
 use crate::{replies, telemetry};
 
+/// What an answer carries besides the event.
+pub(super) struct Wanted {
+    pub(super) position: bool,
+    pub(super) receipt: bool,
+}
+
+/// What was appended.
+pub(super) struct Appended {
+    pub(super) event: v1::Event,
+    pub(super) position: Option<v1::Position>,
+    pub(super) receipt: Option<v1::Receipt>,
+}
+
 impl Service {
-    /// Appends; answers the event, and the position after it if the caller wants it.
-    pub(super) async fn append(&self, asked: Asked, with_position: bool) -> Result<(v1::Event, Option<v1::Position>), Refusal> {
+    /// Appends; answers the event, and what the caller wants besides.
+    pub(super) async fn append(&self, asked: Asked, wanted: Wanted) -> Result<Appended, Refusal> {
         telemetry::record_game(asked.key.game);
+        // Who gets no receipt is told before anything is appended.
+        let signer = wanted.receipt.then(|| self.keys.signer()).transpose()?;
         let acted = self.games.act(asked.key, asked.id, asked.request).await?;
         telemetry::record_entry(asked.key.game, acted.stored.seq);
         let event = replies::event::stored(&acted.opened, &acted.stored)?;
-        if !with_position {
-            return Ok((event, None));
+        let head = SignedHead { game: asked.key.game, seq: acted.stored.seq, digest: acted.stored.digest };
+        let receipt = signer.map(|signer| replies::receipt(&signer.receipt(head)));
+        if !wanted.position {
+            return Ok(Appended { event, position: None, receipt });
         }
         let position = match self.games.seen_at(asked.key, &acted.stored, replies::position::of).await? {
             Some(position) => position,
             // The game moved on meanwhile, or the request was an old one: the position as it was then.
             None => replies::position::of(&self.games.at(asked.key, acted.stored.seq).await?.0),
         };
-        Ok((event, Some(position)))
+        Ok(Appended { event, position: Some(position), receipt })
     }
 }

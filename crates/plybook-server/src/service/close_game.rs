@@ -7,10 +7,13 @@ use crate::auth::authenticate;
 use crate::refusal::Refusal;
 use crate::requests;
 use crate::service::Service;
+use crate::service::appending::{Appended, Wanted};
 
 pub(super) async fn answer(service: &Service, request: Request<v1::CloseGameRequest>) -> Result<v1::CloseGameResponse, Refusal> {
     let caller = authenticate(&request)?;
-    let asked = requests::close(&caller, &request.into_inner())?;
-    let (event, _) = service.append(asked, false).await?;
-    Ok(v1::CloseGameResponse { event: Some(event) })
+    let message = request.into_inner();
+    let asked = requests::close(&caller, &message)?;
+    let wanted = Wanted { position: false, receipt: message.with_receipt };
+    let Appended { event, receipt, .. } = service.append(asked, wanted).await?;
+    Ok(v1::CloseGameResponse { event: Some(event), receipt })
 }

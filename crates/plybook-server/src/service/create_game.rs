@@ -1,6 +1,7 @@
 //! CreateGame: a header becomes entry 1.
 
 use plybook_core::Seq;
+use plybook_core::receipt::SignedHead;
 use plybook_proto::v1;
 use tonic::Request;
 
@@ -13,8 +14,14 @@ use crate::telemetry;
 
 pub(super) async fn answer(service: &Service, request: Request<v1::CreateGameRequest>) -> Result<v1::CreateGameResponse, Refusal> {
     let caller = authenticate(&request)?;
-    let plan = plan::create(&caller, request.into_inner())?;
+    let message = request.into_inner();
+    let with_receipt = message.with_receipt;
+    let plan = plan::create(&caller, message)?;
+    // Who gets no receipt is told before anything is created.
+    let signer = with_receipt.then(|| service.keys.signer()).transpose()?;
     let game = service.games.create(plan).await?;
     telemetry::record_entry(game.header().game, Seq::FIRST);
-    Ok(v1::CreateGameResponse { game: Some(replies::game::whole(&game, None)) })
+    let head = SignedHead { game: game.header().game, seq: game.head().seq, digest: game.head().digest };
+    let receipt = signer.map(|signer| replies::receipt(&signer.receipt(head)));
+    Ok(v1::CreateGameResponse { game: Some(replies::game::whole(&game, None)), receipt })
 }

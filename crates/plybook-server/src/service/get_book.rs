@@ -2,10 +2,11 @@
 //!
 //! Invariant: the file ends at the head that the game had when the call began, so that a live game's
 //! export is a whole book. It is a stream like any other: it holds a slot, and ends with a reason when
-//! its caller's time is over or this node goes away.
+//! its caller's time is over or this node goes away. Where the node has a key, the head is signed.
 
 use std::sync::Arc;
 
+use plybook_core::receipt::SignedHead;
 use plybook_core::{Digest, Seq, book};
 use plybook_proto::v1;
 use plybook_store::{GameKey, Store};
@@ -17,6 +18,7 @@ use crate::limits::STREAM_PAGE_ENTRIES;
 use crate::refusal::Refusal;
 use crate::requests;
 use crate::service::{Frames, Service};
+use crate::signing::Keys;
 use crate::streams::Ends;
 use crate::telemetry;
 
@@ -27,6 +29,7 @@ struct Export {
     at: Seq,
     last: Seq,
     digest: Digest,
+    keys: Arc<Keys>,
     over: bool,
     ends: Ends,
     /// Held while the export lives.
@@ -43,7 +46,8 @@ pub(super) async fn answer(service: &Service, request: Request<v1::GetBookReques
     let store = Arc::clone(service.games.store());
     let last = store.last(key).await?.ok_or(Refusal::GameNotFound)?;
     telemetry::record_entry(key.game, last.seq);
-    let export = Export { store, key, at: Seq::ZERO, last: last.seq, digest: last.digest, over: false, ends, _slot: slot };
+    let keys = Arc::clone(&service.keys);
+    let export = Export { store, key, at: Seq::ZERO, last: last.seq, digest: last.digest, keys, over: false, ends, _slot: slot };
     let pieces = futures::stream::unfold(export, |mut export| async move {
         let piece = export.next().await.transpose()?;
         let chunk = piece.map(|text| v1::GetBookResponse { chunk: text.into_bytes() }).map_err(tonic::Status::from);
@@ -66,7 +70,9 @@ impl Export {
         self.ends.check()?;
         if self.at == self.last {
             self.over = true;
-            return Ok(book::print_trailer(self.last.0 as usize, self.digest));
+            let head = SignedHead { game: self.key.game, seq: self.last, digest: self.digest };
+            let signature = self.keys.active().map(|key| key.sign(&head));
+            return Ok(book::print_trailer(self.last.0 as usize, self.digest, signature.as_ref()));
         }
         let (store, key, at, most) = (Arc::clone(&self.store), self.key, self.at, (self.last.0 - self.at.0).min(STREAM_PAGE_ENTRIES));
         // In a task of its own: who reads slowly must not hold a connection of the store.

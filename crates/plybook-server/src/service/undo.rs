@@ -7,11 +7,13 @@ use crate::auth::authenticate;
 use crate::refusal::Refusal;
 use crate::requests;
 use crate::service::Service;
+use crate::service::appending::{Appended, Wanted};
 
 pub(super) async fn answer(service: &Service, request: Request<v1::UndoRequest>) -> Result<v1::UndoResponse, Refusal> {
     let caller = authenticate(&request)?;
     let message = request.into_inner();
     let asked = requests::undo(&caller, &message)?;
-    let (event, position) = service.append(asked, message.with_position).await?;
-    Ok(v1::UndoResponse { event: Some(event), position })
+    let wanted = Wanted { position: message.with_position, receipt: message.with_receipt };
+    let Appended { event, position, receipt } = service.append(asked, wanted).await?;
+    Ok(v1::UndoResponse { event: Some(event), position, receipt })
 }

@@ -131,5 +131,6 @@ pub(crate) fn create(header: &Header, seed: Vec<u8>) -> v1::CreateGameRequest {
         seats: header.seats.iter().map(seat).collect(),
         undo_policy: Some(policy),
         seed,
+        with_receipt: false,
     }
 }

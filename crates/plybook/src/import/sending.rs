@@ -66,15 +66,30 @@ async fn take(client: &Client, game_id: &str, step: &Step, n: usize, request_id:
     match step {
         Step::Move { seat, notation } => {
             let action = Some(v1::Action { shape: Some(v1::action::Shape::Notation(notation.clone())) });
-            let request = v1::MakeMoveRequest { request_id, game_id, expected_seq, seat: Some(*seat), action, with_position: false };
+            let request = v1::MakeMoveRequest {
+                request_id,
+                game_id,
+                expected_seq,
+                seat: Some(*seat),
+                action,
+                with_position: false,
+                with_receipt: false,
+            };
             Ok(client.make_move(request).await?.event)
         }
         Step::Undo { seat, target } => {
-            let request =
-                v1::UndoRequest { request_id, game_id, expected_seq, seat: *seat, target_seq: Some(*target), with_position: false };
+            let request = v1::UndoRequest {
+                request_id,
+                game_id,
+                expected_seq,
+                seat: *seat,
+                target_seq: Some(*target),
+                with_position: false,
+                with_receipt: false,
+            };
             Ok(client.undo(request).await?.event)
         }
-        Step::Close => Ok(client.close_game(v1::CloseGameRequest { request_id, game_id, expected_seq }).await?.event),
+        Step::Close => Ok(client.close_game(v1::CloseGameRequest { request_id, game_id, expected_seq, with_receipt: false }).await?.event),
     }
 }
 

@@ -1,0 +1,100 @@
+//! The keys of a node: one that signs heads, and public ones for whoever checks.
+//!
+//! Invariants: a private key leaves this module in no reply, log or `Debug`; a signature depends on the
+//! key and the head alone, so a repeated request gets the receipt that it got before.
+
+use std::fmt;
+
+use ed25519_dalek::Signer as _;
+use plybook_core::Receipt;
+use plybook_core::receipt::{KeyId, PublicKey, PublicKeys, Signature, SignedHead};
+
+use crate::config::ConfigError;
+use crate::refusal::Refusal;
+
+/// An Ed25519 private key.
+#[derive(Clone)]
+pub struct SigningKey {
+    key: ed25519_dalek::SigningKey,
+    public: PublicKey,
+}
+
+impl SigningKey {
+    /// From the 32 bytes that RFC 8032 calls the private key.
+    pub fn from_seed(seed: &[u8; 32]) -> Result<SigningKey, ConfigError> {
+        SigningKey::new(ed25519_dalek::SigningKey::from_bytes(seed))
+    }
+
+    /// A new one, of the operating system's randomness.
+    pub fn generate() -> Result<SigningKey, ConfigError> {
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed).map_err(|error| ConfigError(format!("the operating system gave no randomness: {error}")))?;
+        SigningKey::from_seed(&seed)
+    }
+
+    pub(crate) fn new(key: ed25519_dalek::SigningKey) -> Result<SigningKey, ConfigError> {
+        let public = PublicKey::from_bytes(&key.verifying_key().to_bytes()).map_err(|error| ConfigError(error.to_string()))?;
+        Ok(SigningKey { key, public })
+    }
+
+    /// What everybody may know of it.
+    pub const fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// Signs a head.
+    pub fn sign(&self, head: &SignedHead) -> Signature {
+        Signature { key_id: self.public.id(), bytes: self.key.sign(&head.bytes()).to_bytes() }
+    }
+
+    /// Signs a head for whoever asked.
+    pub fn receipt(&self, head: SignedHead) -> Receipt {
+        Receipt::new(head, self.sign(&head))
+    }
+
+    /// For the key's own file and nothing else.
+    pub(crate) fn reveal(&self) -> [u8; 32] {
+        self.key.to_bytes()
+    }
+}
+
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SigningKey({}, hidden)", self.public.id())
+    }
+}
+
+/// The keys of a node.
+#[derive(Clone, Debug, Default)]
+pub struct Keys {
+    active: Option<SigningKey>,
+    public: PublicKeys,
+}
+
+impl Keys {
+    /// A key to sign with, and the public ones of those that signed before.
+    pub fn new(active: Option<SigningKey>, retired: impl IntoIterator<Item = PublicKey>) -> Keys {
+        let public = active.iter().map(|key| *key.public()).chain(retired).collect();
+        Keys { active, public }
+    }
+
+    /// The key to sign with, where there is one.
+    pub const fn active(&self) -> Option<&SigningKey> {
+        self.active.as_ref()
+    }
+
+    /// The key to sign a receipt with.
+    pub fn signer(&self) -> Result<&SigningKey, Refusal> {
+        self.active().ok_or(Refusal::ReceiptsUnavailable)
+    }
+
+    /// Every public key, the active one among them.
+    pub const fn public(&self) -> &PublicKeys {
+        &self.public
+    }
+
+    /// The id of the key to sign with.
+    pub fn active_id(&self) -> Option<KeyId> {
+        self.active().map(|key| key.public().id())
+    }
+}
