@@ -31,7 +31,7 @@ pub fn write(path: &Path, key: &SigningKey) -> Result<(), ConfigError> {
     written.map_err(refuse)
 }
 
-/// Reads a private key: 64 hexadecimal digits as [`write`] writes them, or PKCS#8 as PEM.
+/// Reads a private key: 64 hexadecimal digits as [`write()`] writes them, or PKCS#8 as PEM.
 pub fn signing(path: &Path) -> Result<SigningKey, ConfigError> {
     let mut file = File::open(path).map_err(|error| bad(path, &format!("cannot be read: {error}")))?;
     let metadata = file.metadata().map_err(|error| bad(path, &format!("cannot be read: {error}")))?;
