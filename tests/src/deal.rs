@@ -19,6 +19,8 @@ pub const RULESETS: [&str; 5] = ["connect_four", "gomoku", "mnk", "othello", "sn
 pub struct Deal {
     /// Its ruleset.
     pub ruleset: String,
+    /// Its version; the latest where none is named.
+    pub version: Option<u32>,
     /// The parameters given.
     pub given: BTreeMap<String, ParamValue>,
     /// Its seats.
@@ -28,7 +30,14 @@ pub struct Deal {
 impl Deal {
     /// A game for two with default parameters.
     pub fn of(ruleset: &str) -> Deal {
-        Deal { ruleset: ruleset.to_owned(), given: BTreeMap::new(), seats: 2 }
+        Deal { ruleset: ruleset.to_owned(), version: None, given: BTreeMap::new(), seats: 2 }
+    }
+
+    /// The same by this version of its ruleset.
+    #[must_use]
+    pub const fn version(mut self, version: u32) -> Deal {
+        self.version = Some(version);
+        self
     }
 
     /// The same with a parameter.
@@ -47,7 +56,7 @@ impl Deal {
 
     /// Before the first move, or why there is no such game.
     pub fn begin(&self) -> Result<Play, RegistryError> {
-        let (_, _, rules) = Registry::standard().choose(&self.ruleset, None, self.given.clone(), self.seats)?;
+        let (_, _, rules) = Registry::standard().choose(&self.ruleset, self.version, self.given.clone(), self.seats)?;
         Ok(Play::new(rules, self.seats))
     }
 
@@ -60,6 +69,7 @@ impl Deal {
     /// The same at a table.
     pub fn table(&self) -> Table {
         let table = table().of(&self.ruleset).seats(self.seats);
+        let table = self.version.into_iter().fold(table, Table::version);
         self.given.iter().fold(table, |table, (name, value)| table.with(name, value.clone()))
     }
 
@@ -128,6 +138,7 @@ fn draw(ruleset: &str, side: i64, random: &mut Random) -> Deal {
         "connect_four" => {
             let pop_out = random.once_in(2);
             let seats = if pop_out { 2 } else { random.from_to(2, 4) };
+            let deal = deal.version(random.from_to(1, 2) as u32);
             deal.with("rows", rows).with("cols", cols).with("k", k).with("pop_out", pop_out).seats(seats as u8)
         }
         "gomoku" => deal.with("size", random.from_to(5, side.max(6))).with("rule", *random.pick(&["freestyle", "standard"])),

@@ -12,7 +12,8 @@ use crate::deal::Deal;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Place,
-    Drop { pop_out: bool },
+    /// `repeats`: a position for the third time is a draw, and not a move that is refused.
+    Drop { pop_out: bool, repeats: bool },
     Othello,
 }
 
@@ -86,7 +87,7 @@ impl Oracle {
                 Some(Oracle { rows: size, cols: size, run: Some((5, deal.word("rule") == Some("standard"))), ..line })
             }
             "connect_four" => {
-                let kind = Kind::Drop { pop_out: deal.flag("pop_out") };
+                let kind = Kind::Drop { pop_out: deal.flag("pop_out"), repeats: deal.version == Some(1) };
                 Some(Oracle { kind, rows: int("rows", 6), cols: int("cols", 7), run: Some((int("k", 4), false)), ..line })
             }
             "othello" => {
@@ -127,41 +128,49 @@ impl Oracle {
         match self.kind {
             Kind::Place => places.map(place).collect(),
             Kind::Othello => places.filter(|cell| !self.turned(&state.cells, *cell, state.to_move).is_empty()).map(place).collect(),
-            Kind::Drop { pop_out } => {
+            Kind::Drop { pop_out, repeats } => {
                 let columns = || (0..self.cols).map(|col| (col, Column(col as u32)));
                 let drops = columns().filter(|(col, _)| self.at(&state.cells, 0, *col) == 0).map(|(_, column)| Action::Drop(column));
                 let own = |col: i64| self.at(&state.cells, self.rows - 1, col) == state.to_move + 1;
                 let pops = columns().filter(|(col, _)| pop_out && own(*col)).map(|(_, column)| Action::Pop(column));
-                drops.chain(pops).collect()
+                let thrice = |action: &Action| seen(state, &(self.cells_after(state, *action), state.to_move)) >= 2;
+                drops.chain(pops).filter(|action| !pop_out || repeats || !thrice(action)).collect()
             }
         }
+    }
+
+    /// What stands where after a legal action.
+    fn cells_after(&self, state: &State, action: Action) -> Vec<u8> {
+        let mover = state.to_move;
+        let mut cells = state.cells.clone();
+        match action {
+            Action::Place(cell) => {
+                for turned in self.turned(&state.cells, cell.index(), mover) {
+                    cells[turned] = mover + 1;
+                }
+                cells[cell.index()] = mover + 1;
+            }
+            Action::Drop(column) => {
+                let column = i64::from(column.0);
+                let lowest = (0..self.rows).rev().find(|row| self.at(&state.cells, *row, column) == 0).unwrap();
+                cells[(lowest * self.cols + column) as usize] = mover + 1;
+            }
+            Action::Pop(column) => {
+                for row in 0..self.rows {
+                    let above = self.at(&state.cells, row - 1, i64::from(column.0));
+                    cells[(row * self.cols + i64::from(column.0)) as usize] = above;
+                }
+            }
+            Action::Roll => panic!("no dice here"),
+        }
+        cells
     }
 
     /// The position after a legal action.
     pub fn after(&self, state: &State, action: Action) -> State {
         let mover = state.to_move;
-        let mut next = state.clone();
-        match action {
-            Action::Place(cell) => {
-                for turned in self.turned(&state.cells, cell.index(), mover) {
-                    next.cells[turned] = mover + 1;
-                }
-                next.cells[cell.index()] = mover + 1;
-            }
-            Action::Drop(column) => {
-                let column = i64::from(column.0);
-                let lowest = (0..self.rows).rev().find(|row| self.at(&state.cells, *row, column) == 0).unwrap();
-                next.cells[(lowest * self.cols + column) as usize] = mover + 1;
-            }
-            Action::Pop(column) => {
-                for row in 0..self.rows {
-                    let above = self.at(&state.cells, row - 1, i64::from(column.0));
-                    next.cells[(row * self.cols + i64::from(column.0)) as usize] = above;
-                }
-            }
-            Action::Roll => panic!("no dice here"),
-        }
-        if self.kind == (Kind::Drop { pop_out: true }) {
+        let mut next = State { cells: self.cells_after(state, action), ..state.clone() };
+        if matches!(self.kind, Kind::Drop { pop_out: true, .. }) {
             next.past.push((next.cells.clone(), mover));
         }
         next.to_move = (mover + 1) % self.seats;
@@ -180,7 +189,7 @@ impl Oracle {
             state.over = Some((if self.misere { others() } else { vec![mover] }, reason));
             return;
         }
-        let popped = matches!(self.kind, Kind::Drop { pop_out: true });
+        let popped = matches!(self.kind, Kind::Drop { pop_out: true, .. });
         if popped && self.line_of(&state.cells, state.to_move).is_some() {
             state.over = Some((vec![state.to_move], "line"));
             return;
@@ -189,8 +198,7 @@ impl Oracle {
             state.over = Some((Vec::new(), if popped { "no_move" } else { "board_full" }));
             return;
         }
-        let here = (state.cells.clone(), mover);
-        if popped && state.past.iter().filter(|past| **past == here).count() >= 3 {
+        if popped && seen(state, &(state.cells.clone(), mover)) >= 3 {
             state.over = Some((Vec::new(), "repetition"));
         }
         if self.early_draw && !self.lines.iter().any(|line| self.held_by_one_at_most(&state.cells, line)) {
@@ -299,4 +307,9 @@ impl Oracle {
             std::cmp::Ordering::Equal => (vec![], "equal_discs"),
         });
     }
+}
+
+/// How often this board has stood after a move of this seat.
+fn seen(state: &State, here: &(Vec<u8>, u8)) -> usize {
+    state.past.iter().filter(|past| *past == here).count()
 }

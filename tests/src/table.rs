@@ -39,6 +39,7 @@ pub fn table() -> Table {
     Table {
         registry: Registry::standard(),
         ruleset: "mnk".to_owned(),
+        version: None,
         given: BTreeMap::new(),
         seats: 2,
         marks: MARKS.iter().map(|mark| (*mark).to_owned()).collect(),
@@ -54,6 +55,7 @@ pub fn table() -> Table {
 pub struct Table {
     registry: Registry,
     ruleset: String,
+    version: Option<u32>,
     given: BTreeMap<String, ParamValue>,
     seats: u8,
     marks: Vec<String>,
@@ -76,7 +78,15 @@ impl Table {
     pub fn of(mut self, ruleset: &str) -> Table {
         self.laying_out();
         ruleset.clone_into(&mut self.ruleset);
+        self.version = None;
         self.given.clear();
+        self
+    }
+
+    /// The same by this version of its ruleset; the latest where none is named.
+    pub fn version(mut self, version: u32) -> Table {
+        self.laying_out();
+        self.version = Some(version);
         self
     }
 
@@ -173,7 +183,7 @@ impl Table {
     /// The game cannot begin because of parameter `name`, and the reason has the words `why`.
     #[track_caller]
     pub fn cannot_begin(self, name: &str, why: &str) {
-        match self.registry.choose(&self.ruleset, None, self.given.clone(), self.seats) {
+        match self.registry.choose(&self.ruleset, self.version, self.given.clone(), self.seats) {
             Err(plybook_rulesets::RegistryError::Param(bad)) => {
                 assert!(bad.name == name && bad.why.contains(why), "refused for {:?} {:?}, not {name:?} {why:?}", bad.name, bad.why);
             }
@@ -195,7 +205,7 @@ impl Table {
     #[track_caller]
     fn started(&self) -> &Started {
         self.started.get_or_init(|| {
-            let chosen = self.registry.choose(&self.ruleset, None, self.given.clone(), self.seats);
+            let chosen = self.registry.choose(&self.ruleset, self.version, self.given.clone(), self.seats);
             let (ruleset, params, rules) = chosen.unwrap_or_else(|why| panic!("no game of {}: {why}", self.ruleset));
             let place = |seat: usize| Place { mark: self.marks[seat].clone(), player: self.players[seat].clone() };
             let header = Header {

@@ -165,6 +165,13 @@ impl Opening {
         self
     }
 
+    /// By this version of its ruleset; the latest where none is named.
+    #[must_use]
+    pub fn version(mut self, version: u32) -> Opening {
+        self.spec().version = version;
+        self
+    }
+
     /// With this parameter.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Given>) -> Opening {

@@ -113,6 +113,12 @@ impl Position {
         self.trail.as_ref().map_or(0, |trail| trail.occurrences(mover))
     }
 
+    /// How often the board that `changes` lead to has stood after a move of `mover` already: asked before
+    /// the move, at the cost of the cells that it changes.
+    pub fn occurrences_after(&self, mover: Seat, changes: &Changes) -> u32 {
+        self.trail.as_ref().map_or(0, |trail| trail.occurrences_of(trail.key_after(changes), mover))
+    }
+
     pub(crate) fn apply(&mut self, mover: Seat, changes: &Changes, threw: bool) {
         for change in changes.cells() {
             self.board.set(change.cell, change.after);
@@ -217,7 +223,11 @@ impl Trail {
     }
 
     fn shift(&mut self, cell: Cell, from: Content, to: Content) {
-        self.key = self.key.wrapping_sub(weight(cell, from)).wrapping_add(weight(cell, to));
+        self.key = shifted(self.key, cell, from, to);
+    }
+
+    fn key_after(&self, changes: &Changes) -> u128 {
+        changes.cells().iter().fold(self.key, |key, change| shifted(key, change.cell, change.before, change.after))
     }
 
     fn enter(&mut self, mover: Seat) {
@@ -225,7 +235,7 @@ impl Trail {
     }
 
     fn leave(&mut self, mover: Seat) {
-        let times = self.seen.get(&(self.key, mover)).copied().unwrap_or(0);
+        let times = self.occurrences(mover);
         assert!(times > 0, "this board was entered");
         if times == 1 {
             self.seen.remove(&(self.key, mover));
@@ -235,8 +245,16 @@ impl Trail {
     }
 
     fn occurrences(&self, mover: Seat) -> u32 {
-        self.seen.get(&(self.key, mover)).copied().unwrap_or(0)
+        self.occurrences_of(self.key, mover)
     }
+
+    fn occurrences_of(&self, key: u128, mover: Seat) -> u32 {
+        self.seen.get(&(key, mover)).copied().unwrap_or(0)
+    }
+}
+
+fn shifted(key: u128, cell: Cell, from: Content, to: Content) -> u128 {
+    key.wrapping_sub(weight(cell, from)).wrapping_add(weight(cell, to))
 }
 
 fn weight(cell: Cell, content: Content) -> u128 {

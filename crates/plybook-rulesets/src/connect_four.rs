@@ -1,9 +1,11 @@
-//! `connect_four@1`: discs fall down columns; K or more in a row win. With `pop_out`, a seat may also
-//! take its own disc out at the bottom, and the column comes down by one.
+//! `connect_four@1` and `connect_four@2`: discs fall down columns; K or more in a row win. With
+//! `pop_out`, a seat may also take its own disc out at the bottom, and the column comes down by one.
 //!
 //! Ends, in the order in which they are tested: `line` for whoever moved, `line` for the opponent (a
 //! popped column may complete it), then the draws `board_full` or with `pop_out` `no_move` (the next
-//! seat can neither drop nor pop), and `repetition` (a position for the third time, with `pop_out`).
+//! seat can neither drop nor pop). Where `pop_out` brings a position about for the third time, the
+//! versions differ, and in nothing else: in version 1 that is a draw, `repetition`; in version 2 the
+//! move is refused, `REPETITION`, and a seat with no other move makes the game a draw, `no_move`.
 //!
 //! Invariant: how high a column stands, how many discs there are, and who owns the bottom discs are
 //! registers. No column is searched.
@@ -33,7 +35,9 @@ pub const RUNS_SHOWN_MAX: usize = 32;
 
 const REPETITION: Reason = Reason::new("repetition");
 const NO_MOVE: Reason = Reason::new("no_move");
-/// A position that stands so often is a draw.
+/// The move would bring a position about for the third time: version 2.
+const REPEATS: &str = "REPETITION";
+/// So many times are a repetition.
 const REPETITIONS: u32 = 3;
 
 /// Discs on the board.
@@ -45,15 +49,34 @@ const HEIGHTS: u32 = 3;
 
 const SIDES: (i64, i64) = (1, SIDE_MAX as i64);
 
-/// The ruleset.
+/// What a position for the third time means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repetition {
+    /// The game is a draw.
+    Draws,
+    /// The move that would bring it about is not legal.
+    Refused,
+}
+
+/// The ruleset, in one of its versions.
 #[derive(Clone, Copy, Debug)]
-pub struct ConnectFour;
+pub struct ConnectFour {
+    version: u32,
+    repetition: Repetition,
+}
+
+impl ConnectFour {
+    /// A position for the third time is a draw.
+    pub const V1: ConnectFour = ConnectFour { version: 1, repetition: Repetition::Draws };
+    /// A move to a position for the third time is not legal.
+    pub const V2: ConnectFour = ConnectFour { version: 2, repetition: Repetition::Refused };
+}
 
 impl Ruleset for ConnectFour {
     fn card(&self) -> Card {
         Card {
             name: "connect_four",
-            version: 1,
+            version: self.version,
             title: "Connect Four and its relatives",
             seats: (2, 4),
             chance: false,
@@ -83,7 +106,7 @@ impl Ruleset for ConnectFour {
         if pop_out && rows > POP_OUT_ROWS_MAX {
             return Err(BadParam::new("pop_out", format!("is for {POP_OUT_ROWS_MAX} rows at most, not {rows}")));
         }
-        Ok(Arc::new(Dropping { rows, cols, length: Length::AtLeast(k), pop_out }))
+        Ok(Arc::new(Dropping { rows, cols, length: Length::AtLeast(k), pop_out, repetition: self.repetition }))
     }
 }
 
@@ -94,6 +117,7 @@ struct Dropping {
     cols: u16,
     length: Length,
     pop_out: bool,
+    repetition: Repetition,
 }
 
 impl Dropping {
@@ -158,6 +182,25 @@ impl Dropping {
         Ok(changes)
     }
 
+    /// Refuses the changes that may not be made once more.
+    fn check_repetition(&self, position: &Position, seat: Seat, changes: Changes) -> Result<Changes, Illegal> {
+        if self.repetition == Repetition::Refused && position.occurrences_after(seat, &changes) + 1 >= REPETITIONS {
+            return Err(Illegal::new(REPEATS, "the position would stand for the third time"));
+        }
+        Ok(changes)
+    }
+
+    /// Whether `seat` has no legal move. The first one found settles it, and nearly always that is the
+    /// first one tried.
+    fn is_stuck(&self, position: &Position, seat: Seat) -> bool {
+        let mut stuck = true;
+        self.candidates(position, seat, &mut |action| {
+            stuck = self.resolve(position, seat, action, &[]).is_err();
+            if stuck { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        stuck
+    }
+
     /// The runs of `seat` that the changes completed.
     fn runs_of(&self, position: &Position, seat: Seat, changes: &Changes) -> Vec<CellRun> {
         let mut found = Vec::new();
@@ -190,11 +233,12 @@ impl Rules for Dropping {
     }
 
     fn resolve(&self, position: &Position, seat: Seat, action: Action, _faces: &[Face]) -> Result<Changes, Illegal> {
-        match action {
+        let changes = match action {
             Action::Drop(column) => self.drop(position, seat, column),
             Action::Pop(column) if self.pop_out => self.pop(position, seat, column),
             _ => Err(Illegal::new(illegal::NO_SUCH_ACTION, "discs are dropped in this game")),
-        }
+        }?;
+        self.check_repetition(position, seat, changes)
     }
 
     fn judge(&self, position: &Position, mover: Seat, changes: &Changes) -> Verdict {
@@ -212,10 +256,11 @@ impl Rules for Dropping {
         if full && position.register(bottoms_of(next)) == 0 {
             return Verdict::Finished(Outcome::draw(NO_MOVE));
         }
-        if position.occurrences(mover) >= REPETITIONS {
-            return Verdict::Finished(Outcome::draw(REPETITION));
+        match self.repetition {
+            Repetition::Draws if position.occurrences(mover) >= REPETITIONS => Verdict::Finished(Outcome::draw(REPETITION)),
+            Repetition::Refused if self.pop_out && self.is_stuck(position, next) => Verdict::Finished(Outcome::draw(NO_MOVE)),
+            _ => Verdict::next(next),
         }
-        Verdict::next(next)
     }
 
     fn candidates(&self, position: &Position, seat: Seat, offer: &mut dyn FnMut(Action) -> ControlFlow<()>) {
@@ -292,7 +337,7 @@ mod tests {
     use super::*;
 
     fn rules(pop_out: bool) -> Dropping {
-        Dropping { rows: 6, cols: 12, length: Length::AtLeast(4), pop_out }
+        Dropping { rows: 6, cols: 12, length: Length::AtLeast(4), pop_out, repetition: Repetition::Draws }
     }
 
     #[test]

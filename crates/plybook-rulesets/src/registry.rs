@@ -55,7 +55,8 @@ impl Registry {
     /// Every ruleset of this release.
     pub fn standard() -> Registry {
         Registry::default()
-            .with(Arc::new(ConnectFour))
+            .with(Arc::new(ConnectFour::V1))
+            .with(Arc::new(ConnectFour::V2))
             .with(Arc::new(Gomoku))
             .with(Arc::new(Mnk))
             .with(Arc::new(Othello))

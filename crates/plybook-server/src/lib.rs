@@ -13,6 +13,7 @@
 //! | [`requests`] | the contract's messages, checked for shape |
 //! | [`games`] | the games that this node remembers; loading, appending, history |
 //! | [`streams`] | cursors over a book, and what wakes them |
+//! | [`checking`] | a stored game, checked from its rows |
 //! | [`replies`] | the core's types as the contract's messages |
 //! | [`refusal`], [`status`] | why not, and the one place that makes a `Status` |
 //! | [`service`] | one file an RPC |
@@ -23,6 +24,7 @@
 //! caches and cursors, never a game, so any node serves any request.
 
 pub mod auth;
+pub mod checking;
 pub mod clock;
 pub mod config;
 pub mod deadline;

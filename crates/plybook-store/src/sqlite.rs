@@ -48,6 +48,14 @@ impl Sqlite {
         Ok(Sqlite { options: options.clone(), writer, readers, tasks: TaskTracker::new(), stop: CancellationToken::new() })
     }
 
+    /// Opens a file that is there, as it is: nothing is made, migrated or written, and [`Store::ready`] says
+    /// whether this build can read it. Another process may be playing over it.
+    pub async fn look(options: &SqliteOptions) -> Result<Sqlite, Error> {
+        let readers = connect::readers(options).await?;
+        let writer = connect::nobody(options);
+        Ok(Sqlite { options: options.clone(), writer, readers, tasks: TaskTracker::new(), stop: CancellationToken::new() })
+    }
+
     /// Where the books are.
     pub fn path(&self) -> &Path {
         &self.options.path

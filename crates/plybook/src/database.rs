@@ -11,11 +11,14 @@ use plybook_store::{Postgres, Sqlite, Store};
 
 use crate::exit::usage;
 
+/// The file where nothing else is said.
+const DEFAULT: &str = "plybook.db";
+
 /// The flags that say where books are kept.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct DatabaseArgs {
     /// postgres://user@host/name, or the file of the embedded store
-    #[arg(long, env = "PLYBOOK_DATABASE", default_value = "plybook.db", hide_env_values = true)]
+    #[arg(long, env = "PLYBOOK_DATABASE", default_value = DEFAULT, hide_env_values = true)]
     database: String,
     /// Most connections to Postgres
     #[arg(long, env = "PLYBOOK_DATABASE_CONNECTIONS", default_value_t = 16)]
@@ -31,6 +34,12 @@ pub(crate) enum Database {
 }
 
 impl DatabaseArgs {
+    /// Over so many connections to this address, else to the one that the environment names.
+    pub(crate) fn of(address: Option<String>, database_connections: u32) -> DatabaseArgs {
+        let address = address.or_else(|| std::env::var("PLYBOOK_DATABASE").ok()).filter(|address| !address.is_empty());
+        DatabaseArgs { database: address.unwrap_or_else(|| DEFAULT.to_owned()), database_connections }
+    }
+
     /// Reads the address.
     pub(crate) fn read(&self) -> anyhow::Result<Database> {
         let address = self.database.as_str();
@@ -54,6 +63,16 @@ impl Database {
             Database::Postgres(options) => Ok(Arc::new(Postgres::connect(options).await.map_err(sentence)?)),
             Database::Sqlite(file) => Ok(Arc::new(Sqlite::open(&SqliteOptions::new(file)).await.map_err(sentence)?)),
         }
+    }
+
+    /// Opens the store to look at it as it is: nothing is made and nothing migrated.
+    pub(crate) async fn look(&self) -> anyhow::Result<Arc<dyn Store>> {
+        let store: Arc<dyn Store> = match self {
+            Database::Postgres(_) => self.open().await?,
+            Database::Sqlite(file) => Arc::new(Sqlite::look(&SqliteOptions::new(file)).await.map_err(sentence)?),
+        };
+        store.ready().await.map_err(sentence)?;
+        Ok(store)
     }
 
     /// Brings the schema up to this build's.

@@ -41,7 +41,7 @@ enum Command {
     Watch(watch::WatchArgs),
     /// Writes a game's book, a .ply file
     Export(export::ExportArgs),
-    /// Checks books with no server and no network
+    /// Checks books with no server and no network, or every game of a database
     Verify(verify::VerifyArgs),
     /// Makes a key to sign with, and prints its public half
     Keygen(keys::KeygenArgs),
@@ -59,7 +59,7 @@ async fn main() -> ExitCode {
         Command::Play(args) => play::run(args).await,
         Command::Watch(args) => watch::run(args).await,
         Command::Export(args) => export::run(args).await,
-        Command::Verify(args) => verify::run(&args),
+        Command::Verify(args) => verify::run(&args).await,
         Command::Keygen(args) => keys::generate(&args),
         Command::Keys(args) => keys::list(args).await,
         Command::Import(args) => import::run(args).await,

@@ -1,8 +1,10 @@
-//! `plybook verify`: checks books with no server and no network.
+//! `plybook verify`: checks books with no server and no network, or a database of them.
 //!
 //! Invariant: every file is read to its end or to the first thing that is wrong with it; one wrong
 //! file makes the exit code 1, whatever the others are. With public keys given, a book that none of them
 //! signed is not verified: a forger would take the signature off.
+
+mod walk;
 
 use std::path::{Path, PathBuf};
 
@@ -21,9 +23,11 @@ use crate::screen::Screen;
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyArgs {
     /// The books, .ply files
-    #[arg(required = true)]
+    #[arg(required_unless_present = "database", conflicts_with = "database")]
     files: Vec<PathBuf>,
-    /// One JSON object a file and line, instead of words
+    #[command(flatten)]
+    walk: walk::WalkArgs,
+    /// One JSON object a file or game and line, instead of words
     #[arg(long)]
     json: bool,
     /// Public keys as `plybook keys` prints them: every book must be signed by one of them; may be repeated
@@ -45,7 +49,10 @@ enum Verdict {
 const FILE_BYTES_MAX: u64 = 512 << 20;
 
 /// Checks every file.
-pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<()> {
+pub(crate) async fn run(args: &VerifyArgs) -> anyhow::Result<()> {
+    if args.walk.is_asked() {
+        return walk::run(&args.walk, args.json).await;
+    }
     let keys = public_keys(&args.public_key)?;
     let registry = Registry::standard();
     let screen = Screen::new();

@@ -17,19 +17,19 @@ type Script = (&'static str, fn(Table) -> Table);
 
 /// The games, by name.
 fn scripts() -> Vec<(&'static str, Table)> {
-    let scripts: [Script; 17] = [
+    let scripts: [Script; 20] = [
         ("connect_four", |table| {
-            table.of("connect_four").play("5 1 1 2 4 3 7").undo(1).play("1").undo(3).play("4 3 1 6 3 2 1 2 1").wins(0)
+            table.of("connect_four").version(1).play("5 1 1 2 4 3 7").undo(1).play("1").undo(3).play("4 3 1 6 3 2 1 2 1").wins(0)
         }),
         ("connect_four-pop_out", |table| {
-            let table = table.connect_four(4, 5, 4).with("pop_out", true).play("1 2 4 1 4 4 1 2^ 3 3 1^");
+            let table = table.connect_four(4, 5, 4).version(1).with("pop_out", true).play("1 2 4 1 4 4 1 2^ 3 3 1^");
             table.undo(4).play("2^ 3 3 1^ 2 1 1^ 4 2 4^ 1 3 2^ 2 2^").wins(0).because("line")
         }),
         ("connect_four-pop_out-repetition", |table| {
-            table.connect_four(4, 4, 4).with("pop_out", true).play("3 3 4 1 3^ 3^ 4^ 1^ 3 4 3^ 4^").draws("repetition")
+            table.connect_four(4, 4, 4).version(1).with("pop_out", true).play("3 3 4 1 3^ 3^ 4^ 1^ 3 4 3^ 4^").draws("repetition")
         }),
         ("connect_four-seats3-cols11", |table| {
-            table.connect_four(5, 11, 3).seats(3).play("10 9 1 8 8 2 1 4 1 3 8 6 2 2 11 11 10 2 11 3").wins(1)
+            table.connect_four(5, 11, 3).version(1).seats(3).play("10 9 1 8 8 2 1 4 1 3 8 6 2 2 11 11 10 2 11 3").wins(1)
         }),
         ("gomoku-freestyle-overline", |table| table.of("gomoku").play("h8 a1 g8 c1 f8 e1 d8 g1 c8 i1 e8").wins(0)),
         ("gomoku-standard", |table| {
@@ -68,6 +68,18 @@ fn scripts() -> Vec<(&'static str, Table)> {
         ("snakes_and_ladders-two_dice", |table| {
             let table = table.snakes(40, &[5, 25, 25, 12, 30, 3]).with("chain", "follow").with("dice", 2).with("sides", 4);
             roll_to_the_end(table.with("start", 1).with("finish", "reach").seats(1))
+        }),
+        // The order gives the ids: what comes later stands here.
+        ("connect_four-2", |table| {
+            table.of("connect_four").version(2).play("5 1 1 2 4 3 7").undo(1).play("1").undo(3).play("4 3 1 6 3 2 1 2 1").wins(0)
+        }),
+        ("connect_four-2-pop_out-no_move", |table| {
+            table.connect_four(3, 2, 3).version(2).with("pop_out", true).play("1 2 1 1 2 2^ 2^ 2 2 2^ 2^").draws("no_move")
+        }),
+        ("connect_four-2-pop_out-repetition", |table| {
+            let table = table.connect_four(4, 4, 4).version(2).with("pop_out", true).play("3 3 4 1 3^ 3^ 4^ 1^ 3 4 3^");
+            let table = table.refuses("4^", "REPETITION").undo(1).play("3^").refuses("4^", "REPETITION");
+            table.play("3 3 2 4 2^ 2 3 3 4 2 1 1").wins(0).because("line")
         }),
     ];
     let id = |at: usize| 0x0190_0000_0000_7000_8000_0000_0000_0000 + at as u128;

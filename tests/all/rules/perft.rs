@@ -36,6 +36,7 @@ fn read(path: &Path) -> Table {
         let number = |word: &str| -> u64 { word.parse().unwrap_or_else(|_| panic!("{}: {line}", path.display())) };
         match words[..] {
             ["ruleset", id] => table.deal.ruleset = id.to_owned(),
+            ["version", version] => table.deal = table.deal.version(number(version) as u32),
             ["param", name, value] => table.deal = table.deal.with(name, value_of(value)),
             ["seats", seats] => table.deal.seats = number(seats) as u8,
             ["skips", "count"] => table.skips_count = true,

@@ -203,6 +203,25 @@ fn a_popped_column_may_complete_a_line_for_either_seat() {
     // Seat 0 takes its disc out below seat 1's, which comes to stand beside its neighbours.
     laid().play("1 1 4 2 4 3").board(".... / .... / O..X / XOOX").play("1^").wins(1).through("a1 b1 c1");
     laid().play("1").undo(1).play("1 2").play("1^").board(".... / .... / .... / .O..").turn(1);
-    // The same position for the third time.
-    laid().play("1 2 1^ 2^ 1 2 1^ 2^").draws("repetition");
+}
+
+#[test]
+fn a_position_for_the_third_time_means_what_its_version_says() {
+    let laid = |version: u32| table().connect_four(4, 4, 3).version(version).with("pop_out", true).play("1 2 1^ 2^ 1 2 1^");
+    laid(1).play("2^").draws("repetition");
+    let refused = laid(2).refuses("2^", "REPETITION").goes_on().legal("1 2 3 4");
+    // What was taken back has not stood.
+    refused.undo(1).play("3").undo(1).play("1^").refuses("2^", "REPETITION").undo(4).play("2^ 1 2 1^").refuses("2^", "REPETITION");
+    // Without pops no position comes again, and the versions are the same game.
+    for version in [1, 2] {
+        table().connect_four(2, 2, 2).version(version).play("1 2 1").wins(0).because("line");
+    }
+}
+
+#[test]
+fn a_seat_that_could_only_repeat_makes_the_game_a_draw() {
+    let moves = "1 2 1 1 2 2^ 2^ 2 2 2^ 2^";
+    let laid = |version: u32| table().connect_four(3, 2, 3).version(version).with("pop_out", true).undo_after_end().play(moves);
+    laid(2).draws("no_move").undo(1).goes_on().play("2^").draws("no_move");
+    laid(1).goes_on();
 }

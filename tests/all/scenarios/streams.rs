@@ -290,7 +290,7 @@ async fn scenario_55_every_ending_is_one_terminal_event_then_ok() {
     one_terminal_event(&wires, a.game().await, "a1 b2 c3 b1 b3 a3 c1 c2 a2", false).await;
     one_terminal_event(&wires, a.game().with("misere", true).await, "a1 b1 a2 b2 a3", false).await;
     one_terminal_event(&wires, a.game().connect_four(2, 2, 2).await, "1 2 1", false).await;
-    one_terminal_event(&wires, a.game().connect_four(4, 4, 3).with("pop_out", true).await, "1 2 1^ 2^ 1 2 1^ 2^", false).await;
+    one_terminal_event(&wires, a.game().connect_four(4, 4, 3).version(1).with("pop_out", true).await, "1 2 1^ 2^ 1 2 1^ 2^", false).await;
     one_terminal_event(&wires, a.game().undo_after_end().await, "a1 b1 a2 b2 a3", true).await;
     one_terminal_event(&wires, a.game().undo_after_end().await, "a1 b2 c3 b1 b3 a3 c1 c2 a2", true).await;
 }

@@ -105,7 +105,7 @@ async fn what_a_ruleset_publishes_is_enough_to_create_a_game() {
     }
     let mut paged = Vec::new();
     let mut token = String::new();
-    for _ in 0..5 {
+    for _ in 0..rulesets.len() {
         let request = v1::ListRulesetsRequest { page_size: 1, page_token: token };
         let page = wire.games().list_rulesets(request).await.unwrap().into_inner();
         paged.extend(page.rulesets);

@@ -61,6 +61,11 @@ pub(super) async fn writer(options: &SqliteOptions) -> Result<SqlitePool, Error>
     options.pool(1).connect_with(file).await.map_err(|error| options.refused(error))
 }
 
+/// In the writer's place where nothing is to be written: connections that cannot, made when one is asked for.
+pub(super) fn nobody(options: &SqliteOptions) -> SqlitePool {
+    options.pool(1).connect_lazy_with(options.file().pragma("query_only", "ON"))
+}
+
 /// Connections that cannot write.
 pub(super) async fn readers(options: &SqliteOptions) -> Result<SqlitePool, Error> {
     let file = options.file().pragma("query_only", "ON");
