@@ -8,6 +8,7 @@ mod import_formats;
 mod keys;
 mod play;
 mod verify;
+mod verify_database;
 mod watch;
 
 use std::io::Write as _;

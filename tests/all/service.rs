@@ -18,4 +18,5 @@ mod shape;
 mod streams;
 mod traces;
 mod transport;
+mod versions;
 mod watchers;

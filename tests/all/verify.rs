@@ -1,5 +1,6 @@
 //! What a check of a whole book shows, and what it does not let pass.
 
+mod corpus;
 mod second;
 mod signed;
 

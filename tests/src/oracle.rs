@@ -13,7 +13,10 @@ use crate::deal::Deal;
 enum Kind {
     Place,
     /// `repeats`: a position for the third time is a draw, and not a move that is refused.
-    Drop { pop_out: bool, repeats: bool },
+    Drop {
+        pop_out: bool,
+        repeats: bool,
+    },
     Othello,
 }
 

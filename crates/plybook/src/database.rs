@@ -36,8 +36,8 @@ pub(crate) enum Database {
 impl DatabaseArgs {
     /// Over so many connections to this address, else to the one that the environment names.
     pub(crate) fn of(address: Option<String>, database_connections: u32) -> DatabaseArgs {
-        let address = address.or_else(|| std::env::var("PLYBOOK_DATABASE").ok()).filter(|address| !address.is_empty());
-        DatabaseArgs { database: address.unwrap_or_else(|| DEFAULT.to_owned()), database_connections }
+        let address = address.or_else(|| std::env::var("PLYBOOK_DATABASE").ok()).unwrap_or_else(|| DEFAULT.to_owned());
+        DatabaseArgs { database: address, database_connections }
     }
 
     /// Reads the address.

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use plybook_proto::v1::{self, GameState, UndoBy};
+use plybook_rulesets::Registry;
 use plybook_server::replies;
 use plybook_tests::injected::{Call, Local, over_postgres, over_sqlite};
 use plybook_tests::postgres;
@@ -86,7 +87,7 @@ async fn what_a_ruleset_publishes_is_enough_to_create_a_game() {
     let local = over_sqlite().await.start().await;
     let wire = local.wire().await;
     let rulesets = wire.games().list_rulesets(v1::ListRulesetsRequest::default()).await.unwrap().into_inner().rulesets;
-    assert_eq!(rulesets.len(), 5);
+    assert_eq!(rulesets.len(), Registry::standard().cards().count());
     for ruleset in &rulesets {
         let params = ruleset.params.iter().map(|spec| (spec.name.clone(), spec.default_value.clone().unwrap())).collect();
         for seats in [ruleset.seats_min, ruleset.seats_max] {
@@ -97,7 +98,7 @@ async fn what_a_ruleset_publishes_is_enough_to_create_a_game() {
                 params: std::collections::HashMap::clone(&params),
             });
             let explicit = opening.sent().await.unwrap();
-            let implied = wire.game().of(&ruleset.id).seats(seats as usize).sent().await.unwrap();
+            let implied = wire.game().of(&ruleset.id).version(ruleset.version).seats(seats as usize).sent().await.unwrap();
             assert_eq!(explicit.ruleset, implied.ruleset, "defaults are filled in");
             assert_eq!(explicit.ruleset.unwrap().params, params);
         }
@@ -171,7 +172,7 @@ async fn legal(wire: &Wire, game: &PlayedGame, page_size: i32) -> (Vec<v1::Legal
 
 async fn by_the_core(game: &PlayedGame) -> Vec<v1::LegalAction> {
     let book = plybook_core::Book::parse(&game.wire.book(&game.id).await).unwrap();
-    let rules = plybook_rulesets::Registry::standard().rules_of(book.header()).unwrap();
+    let rules = Registry::standard().rules_of(book.header()).unwrap();
     let mut fold = plybook_core::Game::new(book.header().clone(), rules);
     for link in book.lines() {
         fold.apply_line(&link.text, link.digest).unwrap();

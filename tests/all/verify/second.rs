@@ -19,7 +19,7 @@ pub(super) type Case = (String, Vec<u8>);
 /// What a verifier says: the book's entries and digest, or the entry that is wrong.
 type Verdict = Result<(u64, String), Option<u64>>;
 
-fn python(arguments: &[&str], folder: &std::path::Path) -> (String, Option<i32>) {
+pub(super) fn python(arguments: &[&str], folder: &std::path::Path) -> (String, Option<i32>) {
     let program = node::root().join("tests/verifier/verify.py");
     let output = Command::new("python3").arg("-B").arg(program).args(arguments).current_dir(folder).output();
     let output = output.unwrap_or_else(|why| panic!("{NEEDED} ({why})"));

@@ -116,7 +116,10 @@ pub(super) async fn clock_unix_ms(file: impl Executor<'_, Database = Sqlite>) ->
     u64::try_from(ms).map_err(|_| Error::Failed("the database's clock stands before 1970".to_owned()))
 }
 
-/// The newest migration that was applied.
+/// The newest migration that was applied; nothing in a file that has no schema.
 pub(super) async fn schema(file: impl Executor<'_, Database = Sqlite>) -> Result<Option<i64>, sqlx::Error> {
-    query_scalar("SELECT max(version) FROM _sqlx_migrations WHERE success").fetch_one(file).await
+    match query_scalar("SELECT max(version) FROM _sqlx_migrations WHERE success").fetch_one(file).await {
+        Err(sqlx::Error::Database(error)) if error.message().starts_with("no such table") => Ok(None),
+        version => version,
+    }
 }

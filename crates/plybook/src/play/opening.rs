@@ -52,7 +52,9 @@ impl Opening {
     pub(crate) async fn create(&self, client: &Client, one_keyboard: bool) -> anyhow::Result<v1::Game> {
         let rulesets = client.rulesets().await?;
         let Some(ruleset) = rulesets.iter().rev().find(|ruleset| ruleset.id == self.ruleset) else {
-            let known: Vec<&str> = rulesets.iter().map(|ruleset| ruleset.id.as_str()).collect();
+            let mut known: Vec<&str> = rulesets.iter().map(|ruleset| ruleset.id.as_str()).collect();
+            // Each of its versions has a place of its own.
+            known.dedup();
             return Err(usage(format!("--ruleset: there is no {:?}; known are {}", self.ruleset, known.join(", "))));
         };
         let request = self.request(ruleset, one_keyboard).map_err(|why| usage(format!("--param: {why}")))?;

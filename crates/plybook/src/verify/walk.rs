@@ -32,7 +32,7 @@ pub(super) struct WalkArgs {
     #[arg(long, value_name = "URL", num_args = 0..=1)]
     database: Option<Option<String>>,
     /// Go on after this game, the one that an earlier walk named last
-    #[arg(long, value_name = "GAME", requires = "database")]
+    #[arg(long, value_name = "GAME", requires = "database", conflicts_with = "files")]
     resume_after: Option<String>,
 }
 
