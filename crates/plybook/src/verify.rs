@@ -31,7 +31,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long)]
     json: bool,
     /// Public keys as `plybook keys` prints them: every book must be signed by one of them; may be repeated
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "database")]
     public_key: Vec<PathBuf>,
 }
 

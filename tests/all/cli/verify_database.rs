@@ -207,6 +207,7 @@ fn what_makes_no_sense_is_told_and_nothing_is_made() {
     verify("mysql://localhost/plybook", &[]).fails(2, "neither postgres");
     verify("x.db", &["--resume-after", "yesterday"]).fails(2, "is no game's id");
     verify("x.db", &["game.ply"]).fails(2, "cannot be used with");
+    verify("x.db", &["--public-key", "node.pub"]).fails(2, "cannot be used with");
     run(&["verify", "--resume-after", "x", "game.ply"], "").fails(2, "cannot be used with");
     run(&["verify", "--resume-after", "x"], "").fails(2, "--database");
 }
