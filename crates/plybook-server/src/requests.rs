@@ -115,7 +115,8 @@ pub fn seq(number: u64) -> Seq {
 
 fn expected_seq(number: Option<u64>) -> Result<Seq, Refusal> {
     let why = "is required: the number of the last entry that you decided on, 1 before the first move";
-    number.map(seq).ok_or_else(|| Refusal::field("expected_seq", why))
+    let number = number.ok_or_else(|| Refusal::field("expected_seq", why))?;
+    u32::try_from(number).map(Seq).map_err(|_| Refusal::field("expected_seq", format!("no game has an entry {number}")))
 }
 
 fn required_seat(number: Option<u32>) -> Result<Seat, Refusal> {

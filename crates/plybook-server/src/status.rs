@@ -103,10 +103,11 @@ impl Answer {
             Refusal::Deadline => Answer::new(
                 Code::DeadlineExceeded,
                 R::Deadline,
-                "the deadline passed; it may have committed: retry with the same request_id",
+                "the deadline passed; it may have committed: retry, with the same request_id if it had one",
             ),
             Refusal::StoreUnavailable => {
-                Answer::new(Code::Unavailable, R::StoreUnavailable, "the store is away; retry with the same request_id").retry(RETRY_SOON)
+                Answer::new(Code::Unavailable, R::StoreUnavailable, "the store is away; retry, with the same request_id if there was one")
+                    .retry(RETRY_SOON)
             }
             Refusal::Draining => {
                 Answer::new(Code::Unavailable, R::ServerDraining, "this node is going away; another one serves").retry(RETRY_SOON)

@@ -14,6 +14,7 @@ mod read;
 mod write;
 
 use std::path::Path;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use plybook_core::{Seed, Seq, Uuid};
@@ -39,11 +40,28 @@ pub struct Sqlite {
     stop: CancellationToken,
 }
 
+/// How often a migration is tried: another process may be at the same one, and then it is done.
+const MIGRATION_TRIES: u32 = 5;
+
+/// The driver takes no lock between looking at the schema and changing it, so two processes that open
+/// a new file at once may both begin. Each migration is a transaction: who comes second has lost
+/// nothing, and finds the work done.
+async fn migrate(writer: &SqlitePool) -> Result<(), Error> {
+    let migrator = migrations::migrator(migrations::SQLITE);
+    for _ in 1..MIGRATION_TRIES {
+        match migrator.run(writer).await.map_err(migrations::refused) {
+            Err(Error::Failed(_) | Error::Unavailable(_)) => tokio::time::sleep(Duration::from_millis(50)).await,
+            done => return done,
+        }
+    }
+    migrator.run(writer).await.map_err(migrations::refused)
+}
+
 impl Sqlite {
     /// Opens the file, creates it where there is none, and brings its schema up to this build's.
     pub async fn open(options: &SqliteOptions) -> Result<Sqlite, Error> {
         let writer = connect::writer(options).await?;
-        migrations::migrator(migrations::SQLITE).run(&writer).await.map_err(migrations::refused)?;
+        migrate(&writer).await?;
         let readers = connect::readers(options).await?;
         Ok(Sqlite { options: options.clone(), writer, readers, tasks: TaskTracker::new(), stop: CancellationToken::new() })
     }

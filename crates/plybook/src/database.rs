@@ -48,6 +48,9 @@ impl DatabaseArgs {
             return Ok(Database::Postgres(options));
         }
         let file = address.strip_prefix("sqlite://").or_else(|| address.strip_prefix("sqlite:")).unwrap_or(address);
+        if file.contains(":memory:") {
+            return Err(usage("--database: an embedded store is a file; in memory no move would outlive the server"));
+        }
         if file.is_empty() || file.contains("://") {
             let scheme = file.split("://").next().unwrap_or_default();
             return Err(usage(format!("--database: {scheme:?} is neither postgres://… nor a file")));

@@ -3,7 +3,7 @@
 //! Invariant: what cannot work is said in one sentence before anything is opened; SIGTERM and Ctrl-C
 //! let the node go without losing a move.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -25,8 +25,8 @@ const EXIT_CODES: &str = "Exit codes: 0 told to stop; 2 a flag, an address, a fi
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct ServeArgs {
-    /// Where to listen; port 0 takes a free one
-    #[arg(long, env = "PLYBOOK_LISTEN", default_value = "127.0.0.1:50051")]
+    /// Where to listen, host:port; port 0 takes a free one
+    #[arg(long, env = "PLYBOOK_LISTEN", default_value = "127.0.0.1:50051", value_parser = address)]
     listen: SocketAddr,
     #[command(flatten)]
     database: DatabaseArgs,
@@ -81,6 +81,12 @@ struct TelemetryArgs {
     /// Where to send traces by OTLP over gRPC, such as http://127.0.0.1:4317
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     otlp_endpoint: Option<String>,
+}
+
+/// The first address of a host and port.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let found = text.to_socket_addrs().map_err(|error| format!("{error}; host:port is wanted, such as 127.0.0.1:50051"))?;
+    found.into_iter().next().ok_or_else(|| "the host has no address".to_owned())
 }
 
 /// How logs look.
@@ -157,6 +163,9 @@ impl TelemetryArgs {
             LogFormat::Json => Some(true),
         };
         let otlp_endpoint = self.otlp_endpoint.filter(|endpoint| !endpoint.is_empty());
+        if let Some(endpoint) = otlp_endpoint.as_deref().filter(|endpoint| !endpoint.starts_with("http://")) {
+            return Err(usage(format!("--otlp-endpoint: {endpoint:?} does not begin with http://")));
+        }
         let telemetry = Telemetry { log: Some(self.log), json, otlp_endpoint };
         telemetry.start().map_err(|error| usage(error.to_string()))
     }

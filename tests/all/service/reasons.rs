@@ -131,8 +131,11 @@ async fn stale(bench: &Bench) -> Refused {
     let bounded = game.refuses_move(late).await;
     assert!(bounded.metadata.contains_key("missed_2") && !bounded.metadata.contains_key("missed_12"), "{bounded:?}");
 
-    let ahead = game.refuses_move(v1::MakeMoveRequest { expected_seq: Some(u64::MAX), ..game.asks("h1") }).await;
-    ahead.with("STALE_SEQ").only(&["expected_seq", "head_seq"]);
+    let beyond = u64::from(u32::MAX);
+    let ahead = game.refuses_move(v1::MakeMoveRequest { expected_seq: Some(beyond), ..game.asks("h1") }).await;
+    ahead.with("STALE_SEQ").only(&["expected_seq", "head_seq"]).meta("expected_seq", beyond);
+    let no_number = game.refuses_move(v1::MakeMoveRequest { expected_seq: Some(u64::MAX), ..game.asks("h1") }).await;
+    no_number.with("INVALID_PARAMETER").field("expected_seq", &format!("no game has an entry {}", u64::MAX));
     refused
 }
 

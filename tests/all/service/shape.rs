@@ -28,7 +28,7 @@ async fn a_creation_is_checked() {
         (change(|request| request.seats[1].mark = "m".repeat(17)), "seats[1]", "1 to 16 bytes"),
         (change(|request| request.seats[1].mark = "a b".to_owned()), "seats[1]", "no spaces"),
         (change(|request| request.seats[1].mark = ".".to_owned()), "seats[1]", "full stop"),
-        (change(|request| request.seats[1].mark = "X".to_owned()), "seats[1]", "taken"),
+        (change(|request| request.seats.iter_mut().for_each(|seat| seat.mark = "X".to_owned())), "seats[1]", "taken"),
         (change(|request| request.seats[0].player_id = "p".repeat(65)), "seats[0]", "at most 64 bytes"),
         (change(|request| request.seats[0].player_id = "a\nb".to_owned()), "seats[0]", "control"),
         (change(|request| request.seats[0].player_id = "a\0b".to_owned()), "seats[0]", "control"),
@@ -169,4 +169,23 @@ async fn legal(wire: &Wire, change: impl FnOnce(&mut v1::ListLegalActionsRequest
     let mut request = v1::ListLegalActionsRequest::default();
     change(&mut request);
     Refused::by(wire.games().list_legal_actions(request).await)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn marks_that_nobody_named_are_those_that_are_free() {
+    let local = over_sqlite().await.start().await;
+    let wire = local.wire().await;
+    let seat = |mark: &str| v1::Seat { mark: mark.to_owned(), player_id: String::new() };
+    let created = |seats: Vec<v1::Seat>| {
+        let mut opening = wire.game();
+        opening.request.seats = seats;
+        opening.sent()
+    };
+    let marks = |game: v1::Game| game.seats.into_iter().map(|seat| seat.mark).collect::<Vec<_>>().concat();
+    assert_eq!(marks(created(vec![seat("O"), seat("")]).await.unwrap()), "OX");
+    assert_eq!(marks(created(vec![seat(""), seat("X")]).await.unwrap()), "OX");
+    assert_eq!(marks(created(vec![seat(""), seat("")]).await.unwrap()), "XO");
+    for hidden in ["\u{200b}", "\u{202e}", "a\u{2066}b", "\u{feff}"] {
+        names(&Refused::by(created(vec![seat(hidden), seat("")]).await), "seats[0]", "invisible");
+    }
 }

@@ -137,3 +137,19 @@ async fn the_file_leaves_room_for_later_versions() {
         SELECT tenant_id, game_id, 2, randomblob(16), request_hash, digest, hex(zeroblob(5000)) FROM book_entry";
     connection.execute(longer).await.unwrap();
 }
+
+/// Processes that find no file all make it, and all find it made.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_new_file_opened_by_many_at_once_is_made_once() {
+    for _ in 0..10 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.db");
+        let opened = futures::future::join_all((0..6).map(|_| {
+            let path = path.clone();
+            tokio::spawn(async move { Sqlite::open(&SqliteOptions::new(path)).await.map(drop) })
+        }));
+        for opened in opened.await {
+            opened.unwrap().unwrap();
+        }
+    }
+}

@@ -27,15 +27,19 @@ pub fn token(question: &str, at: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// A token of another list, or of this one as it was before.
+pub fn foreign() -> Refusal {
+    Refusal::field("page_token", "is not from a page of this list as it is now: begin again")
+}
+
 /// Where a token goes on; nothing for the first page.
 pub fn at(question: &str, token: &str) -> Result<Option<Vec<u8>>, Refusal> {
     if token.is_empty() {
         return Ok(None);
     }
-    let refuse = || Refusal::field("page_token", "is not from a page of this list");
-    let bytes = bytes(token).ok_or_else(refuse)?;
-    let (sum, at) = bytes.split_at_checked(CHECK_BYTES).ok_or_else(refuse)?;
-    if sum == check(question, at) { Ok(Some(at.to_vec())) } else { Err(refuse()) }
+    let bytes = bytes(token).ok_or_else(foreign)?;
+    let (sum, at) = bytes.split_at_checked(CHECK_BYTES).ok_or_else(foreign)?;
+    if sum == check(question, at) { Ok(Some(at.to_vec())) } else { Err(foreign()) }
 }
 
 fn bytes(token: &str) -> Option<Vec<u8>> {

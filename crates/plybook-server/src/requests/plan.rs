@@ -14,7 +14,7 @@ use crate::limits;
 use crate::refusal::{Refusal, echo};
 use crate::requests::{canon::Canon, request_id};
 
-/// Marks where the caller names none, by seat.
+/// Marks where the caller names none: the first that are free.
 const MARKS: [&str; SEATS_MAX as usize] = ["X", "O", "A", "B", "C", "D", "E", "F"];
 
 /// The shape of a CreateGame.
@@ -89,14 +89,27 @@ fn seats(given: Vec<v1::Seat>) -> Result<Vec<Place>, Refusal> {
     if given.len() > usize::from(SEATS_MAX) {
         return Err(Refusal::Limit { limit: "seats", most: u64::from(SEATS_MAX) });
     }
+    let taken: Vec<String> = given.iter().map(|seat| seat.mark.clone()).collect();
+    let mut free = MARKS.iter().filter(|mark| taken.iter().all(|taken| taken != *mark));
     let mut seats: Vec<Place> = Vec::new();
     for (seat, given) in given.into_iter().enumerate() {
-        let mark = if given.mark.is_empty() { MARKS[seat].to_owned() } else { given.mark };
+        let mark = match given.mark.is_empty() {
+            true => free.next().map_or_else(String::new, |mark| (*mark).to_owned()),
+            false => given.mark,
+        };
+        if mark.chars().chain(given.player_id.chars()).any(misleads) {
+            return Err(Refusal::field(format!("seats[{seat}]"), "a mark or player has invisible characters that turn or hide text"));
+        }
         let place = Place { mark, player: given.player_id };
         check_place(&place, &seats).map_err(|why| Refusal::field(format!("seats[{seat}]"), why))?;
         seats.push(place);
     }
     Ok(seats)
+}
+
+/// Characters that are invisible and turn the text after them, or hide where it ends.
+const fn misleads(c: char) -> bool {
+    matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 fn undo(policy: v1::UndoPolicy) -> Result<UndoPolicy, Refusal> {

@@ -19,7 +19,7 @@ pub(super) async fn answer(service: &Service, request: Request<v1::ListGamesRequ
     let filter = filter(&message)?;
     let question = format!("games {} {filter:?}", caller.tenant.0);
     let before = match page::at(&question, &message.page_token)? {
-        Some(at) => Some(Uuid::from_slice(&at).map_err(|_| Refusal::field("page_token", "is not from a page of this list"))?),
+        Some(at) => Some(Uuid::from_slice(&at).map_err(|_| page::foreign())?),
         None => None,
     };
     let mut summaries = service.games.store().list(caller.tenant, &filter, before, size + 1).await?;

@@ -37,7 +37,7 @@ fn list(game: &Game, token: &str, size: usize) -> Result<v1::ListLegalActionsRes
     let head = game.head();
     let question = format!("legal {} {}", game.header().game, head.seq);
     let passed = match page::at(&question, token)? {
-        Some(at) => u32::from_be_bytes(at.try_into().map_err(|_| Refusal::field("page_token", "is not from a page of this list"))?),
+        Some(at) => u32::from_be_bytes(at.try_into().map_err(|_| page::foreign())?),
         None => 0,
     };
     let (actions, next) = take(game.play(), passed, size);
