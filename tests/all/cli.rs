@@ -13,7 +13,7 @@ mod watch;
 
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use plybook_client::Client;
 use plybook_proto::v1;
@@ -75,10 +75,22 @@ fn run(args: &[&str], input: &str) -> Ran {
     let input = input.to_owned();
     // A command that ends early does not read all of it: that is its right.
     let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()).is_ok());
-    let output = child.wait_with_output().unwrap();
+    let ran = ended(child);
     writer.join().unwrap();
+    ran
+}
+
+/// Waits for a command to end.
+fn ended(child: Child) -> Ran {
+    let output = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Ran { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// Sends a signal, such as INT.
+fn send(signal: &str, child: &Child) {
+    let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();
+    assert!(sent.success(), "{signal}");
 }
 
 /// A server over a file of its own.

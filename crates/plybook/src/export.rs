@@ -1,8 +1,10 @@
 //! `plybook export`: one game as a `.ply` file.
 //!
-//! Invariant: what is written was checked first, form and digests; a file appears whole or not at all.
+//! Invariant: what is written was checked first, form and digests; a file appears whole or not at all, and
+//! nothing that is not a file is ever replaced by one.
 
-use std::io::Write;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -31,22 +33,35 @@ pub(crate) async fn run(args: ExportArgs) -> anyhow::Result<()> {
     match &args.output {
         None => std::io::stdout().lock().write_all(text.as_bytes())?,
         Some(path) => {
-            write_whole(path, text.as_bytes()).with_context(|| format!("{} cannot be written", path.display()))?;
+            write(path, text.as_bytes()).with_context(|| format!("{} cannot be written", path.display()))?;
             eprintln!("{}: {} entries, book digest {}", path.display(), book.links().len(), book.digest());
         }
     }
     Ok(())
 }
 
-fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+/// Onto a file or nothing a whole file is renamed, wherever links lead; a pipe, a terminal or a device
+/// takes the bytes as they are.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(there) if there.is_file() => write_whole(&fs::canonicalize(path)?, Some(there.permissions()), bytes),
+        Ok(_) => OpenOptions::new().write(true).open(path)?.write_all(bytes),
+        // A link to a file that is still to come: opening it makes the file, renaming would lose the link.
+        Err(_) if path.is_symlink() => File::create(path)?.write_all(bytes),
+        Err(_) => write_whole(path, None, bytes),
+    }
+}
+
+fn write_whole(path: &Path, permissions: Option<fs::Permissions>, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().map(std::ffi::OsStr::to_os_string).unwrap_or_default();
     name.push(format!(".{}.part", std::process::id()));
     let part = path.with_file_name(name);
-    let mut file = std::fs::File::create(&part)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| std::fs::rename(&part, path));
+    let mut file = File::create(&part)?;
+    let kept = permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions));
+    let written = kept.and_then(|()| file.write_all(bytes)).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&part, path));
     if written.is_err() {
         // The first error is the one to tell.
-        let _ = std::fs::remove_file(&part);
+        let _ = fs::remove_file(&part);
     }
     written
 }

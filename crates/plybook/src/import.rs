@@ -18,6 +18,7 @@ mod sending;
 mod sgf;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -29,7 +30,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use plybook_client::Client;
 use plybook_rulesets::Registry;
 
-use crate::exit::usage;
+use crate::exit::{Interrupted, Interrupts, usage};
 use crate::link::Link;
 use crate::screen::Screen;
 use crate::typed;
@@ -86,23 +87,36 @@ struct Job {
 /// Imports, and tells.
 pub(crate) async fn run(args: ImportArgs) -> anyhow::Result<()> {
     let client = args.link.client()?;
+    check_report(&args)?;
     let jobs = read_all(&args)?;
+    let games = jobs.len();
+    let mut interrupts = Interrupts::listen()?;
     let began = Instant::now();
-    let bar = bar(jobs.len() as u64);
+    let bar = bar(games as u64);
     let gone = AtomicBool::new(false);
     let carry = |(n, job)| {
         let (client, gone, bar) = (&client, &gone, &bar);
         async move { (n, carry_out(client, job, gone, bar).await) }
     };
-    let all = stream::iter(jobs.into_iter().enumerate()).map(carry).buffer_unordered(usize::from(args.jobs));
-    let mut lines: Vec<(usize, Line)> = all.collect().await;
+    let mut all = stream::iter(jobs.into_iter().enumerate()).map(carry).buffer_unordered(usize::from(args.jobs));
+    let mut lines: Vec<(usize, Line)> = Vec::new();
+    loop {
+        tokio::select! {
+            line = all.next() => match line {
+                Some(line) => lines.push(line),
+                None => break,
+            },
+            // Games on their way are abandoned: the same command again goes on with them.
+            () = interrupts.next() => break,
+        }
+    }
     lines.sort_by_key(|(n, _)| *n);
     let lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
     bar.finish_and_clear();
     if let Some(path) = &args.report {
         report::write(path, &lines).with_context(|| format!("{} cannot be written", path.display()))?;
     }
-    tell(&lines, began.elapsed())
+    tell(&lines, games, began.elapsed())
 }
 
 async fn carry_out(client: &Client, job: Job, gone: &AtomicBool, bar: &ProgressBar) -> Line {
@@ -148,6 +162,17 @@ fn read_all(args: &ImportArgs) -> anyhow::Result<Vec<Job>> {
         }
     }
     Ok(jobs)
+}
+
+/// The report must not be written over a record, by whatever name.
+fn check_report(args: &ImportArgs) -> anyhow::Result<()> {
+    let Some(report) = &args.report else { return Ok(()) };
+    let identity = |path: &Path| path.metadata().ok().filter(std::fs::Metadata::is_file).map(|there| (there.dev(), there.ino()));
+    let Some(there) = identity(report) else { return Ok(()) };
+    match args.files.iter().find(|path| identity(path) == Some(there)) {
+        Some(path) => Err(usage(format!("--report: {} is {}, one of the files to import", report.display(), path.display()))),
+        None => Ok(()),
+    }
 }
 
 /// Under a batch's name a file is known by its own, so that must tell it from the others.
@@ -206,20 +231,41 @@ fn bar(games: u64) -> ProgressBar {
     }
 }
 
-fn tell(lines: &[Line], took: Duration) -> anyhow::Result<()> {
+fn tell(lines: &[Line], games: usize, took: Duration) -> anyhow::Result<()> {
     for line in lines.iter().filter(|line| line.verdict == Verdict::Refused) {
         eprintln!("{}: {}: refused: {}", line.file, line.id, line.reason.as_deref().unwrap_or_default());
     }
     let count = |verdict: Verdict| lines.iter().filter(|line| line.verdict == verdict).count();
-    let (imported, refused, missing) = (count(Verdict::Imported), count(Verdict::Refused), count(Verdict::Unavailable));
-    let moves: usize = lines.iter().map(|line| line.moves).sum();
-    Screen::new().say(format!("{imported} games imported, {moves} moves, in {:.1} s; {refused} refused.", took.as_secs_f64()))?;
+    let (refused, missing) = (count(Verdict::Refused), count(Verdict::Unavailable));
+    let before = lines.iter().filter(|line| line.before).count();
+    let imported = count(Verdict::Imported) - before;
+    let moves: usize = lines.iter().filter(|line| !line.before).map(|line| line.moves).sum();
+    let there = if before == 0 { String::new() } else { format!(", {before} {} there already", was(before)) };
+    Screen::new().say(format!(
+        "{}: {imported} imported ({}){there}, {refused} refused, in {:.1} s.",
+        counted(games, "game"),
+        counted(moves, "move"),
+        took.as_secs_f64()
+    ))?;
+    let again = "Run the same command again: nothing is created twice";
+    if lines.len() < games {
+        let left = games - lines.len() + missing;
+        return Err(Interrupted(format!("interrupted: {} {} not finished. {again}", counted(left, "game"), was(left))).into());
+    }
     if missing > 0 {
         let why = lines.iter().find(|line| line.verdict == Verdict::Unavailable).and_then(|line| line.reason.clone());
-        bail!("{missing} games were not finished: {}. Run the same command again: nothing is created twice", why.unwrap_or_default());
+        bail!("{} {} not finished: {}. {again}", counted(missing, "game"), was(missing), why.unwrap_or_default());
     }
     if refused > 0 {
-        bail!("{refused} of {} games were refused", lines.len());
+        bail!("{refused} of {} {} refused", counted(games, "game"), was(refused));
     }
     Ok(())
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+const fn was(count: usize) -> &'static str {
+    if count == 1 { "was" } else { "were" }
 }

@@ -13,10 +13,11 @@ use std::io::IsTerminal;
 use clap::Args;
 use plybook_client::{Client, Error};
 
+use crate::exit::Interrupts;
 use crate::link::Link;
 use crate::screen::Screen;
 use command::Command;
-use keyboard::Keyboard;
+use keyboard::{Keyboard, Typed};
 pub(crate) use opening::Opening;
 use table::Table;
 
@@ -43,7 +44,7 @@ pub(crate) async fn run(args: PlayArgs) -> anyhow::Result<()> {
     let game_id = match &args.game {
         Some(game_id) => game_id.clone(),
         None => {
-            let game = args.opening.create(&client, args.seat.is_none()).await?;
+            let game = args.opening.create(&client, args.seat).await?;
             screen.say(format!("Game {}", game.game_id))?;
             if let Some(seat) = args.seat {
                 let others = (0..game.seats.len() as u32).filter(|other| *other != seat);
@@ -58,7 +59,18 @@ pub(crate) async fn run(args: PlayArgs) -> anyhow::Result<()> {
             game.game_id
         }
     };
-    let table = Table::sit(client.clone(), &game_id, args.seat).await?;
+    // From here on there is a game to go on with, and leaving tells how.
+    let mut interrupts = Interrupts::listen()?;
+    let again = again("play", &args.link.flag(), " --game", &game_id);
+    tokio::select! {
+        done = sit_and_play(client, args, &game_id) => done,
+        () = interrupts.next() => Ok(Screen::new().say(format!("\nInterrupted; go on with: {again}"))?),
+    }
+}
+
+async fn sit_and_play(client: Client, args: PlayArgs, game_id: &str) -> anyhow::Result<()> {
+    let screen = Screen::new();
+    let table = Table::sit(client.clone(), game_id, args.seat).await?;
     let session = Session {
         client,
         screen,
@@ -69,6 +81,11 @@ pub(crate) async fn run(args: PlayArgs) -> anyhow::Result<()> {
         prompted: false,
     };
     session.play().await
+}
+
+/// A command to go on with.
+fn again(command: &str, flag: &str, option: &str, game_id: &str) -> String {
+    format!("plybook {command}{flag}{option} {game_id}")
 }
 
 struct Session {
@@ -112,18 +129,7 @@ impl Session {
                 },
                 line = self.keyboard.line(), if (due || self.typing) && !self.keyboard.ended() => {
                     self.prompted = false;
-                    let Some(line) = line? else {
-                        // Whoever types the end of the input at a terminal means to leave.
-                        if self.typing {
-                            self.screen.say("")?;
-                            return self.leave();
-                        }
-                        continue;
-                    };
-                    if due && !self.typing {
-                        self.screen.say(&line)?;
-                    }
-                    if !self.obey(&line).await? {
+                    if !self.hear(line?, due).await? {
                         return Ok(());
                     }
                 }
@@ -131,6 +137,28 @@ impl Session {
         }
         self.screen.say(format!("The game is closed. Its book: {}", self.again("export", "")))?;
         Ok(())
+    }
+
+    /// Takes what came from the keyboard; answers whether to go on.
+    async fn hear(&mut self, typed: Typed, due: bool) -> anyhow::Result<bool> {
+        match typed {
+            Typed::Line(line) => {
+                if due && !self.typing {
+                    self.screen.say(&line)?;
+                }
+                self.obey(&line).await
+            }
+            Typed::NotText => {
+                self.screen.say("\nRefused: the line is not text (UTF-8), so nothing was done.")?;
+                Ok(true)
+            }
+            // Whoever types the end of the input at a terminal means to leave.
+            Typed::End if self.typing => {
+                self.screen.say("")?;
+                self.leave().map(|()| false)
+            }
+            Typed::End => Ok(true),
+        }
     }
 
     /// Does what a line says; answers whether to go on.
@@ -170,7 +198,7 @@ impl Session {
 
     /// A command to go on with.
     fn again(&self, command: &str, option: &str) -> String {
-        format!("plybook {command}{}{option} {}", self.flag, self.table.game_id())
+        again(command, &self.flag, option, self.table.game_id())
     }
 
     async fn legal(&self) -> anyhow::Result<()> {

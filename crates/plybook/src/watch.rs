@@ -8,6 +8,7 @@ use plybook_proto::v1;
 use plybook_proto::v1::event::Body;
 
 use crate::drawing::{self, Look, Notation};
+use crate::exit::Interrupts;
 use crate::link::Link;
 use crate::screen::Screen;
 use crate::words;
@@ -24,8 +25,16 @@ pub(crate) struct WatchArgs {
     from_start: bool,
 }
 
-/// Draws until the game is closed.
+/// Draws until the game is closed, or whoever watches has seen enough.
 pub(crate) async fn run(args: WatchArgs) -> anyhow::Result<()> {
+    let mut interrupts = Interrupts::listen()?;
+    tokio::select! {
+        done = draw(args) => done,
+        () = interrupts.next() => Ok(()),
+    }
+}
+
+async fn draw(args: WatchArgs) -> anyhow::Result<()> {
     let client = args.link.client()?;
     let screen = Screen::new();
     let first = args.from_start.then_some(1);

@@ -39,9 +39,9 @@ fn bad_choices_of_a_game_are_told() {
     house.run("play", &["--ruleset", "chess"], "").fails(2, "known are connect_four, gomoku, mnk, othello, snakes_and_ladders");
     house.run("play", &["--param", "size=3"], "").fails(2, "size is no parameter of mnk");
     house.run("play", &["--param", "rows=three"], "").fails(2, "\"three\" is not a number");
-    house.run("play", &["--param", "rows=0"], "").fails(1, "INVALID_PARAMETER");
-    house.run("play", &["--seats", "9"], "").fails(1, "seats");
-    house.run("watch", &["nothing"], "").fails(1, "game_id");
+    house.run("play", &["--param", "rows=0"], "").fails(2, "INVALID_PARAMETER");
+    house.run("play", &["--seats", "9"], "").fails(2, "seats");
+    house.run("watch", &["nothing"], "").fails(2, "game_id");
 }
 
 #[test]

@@ -1,5 +1,9 @@
 //! `plybook export`: what was stored, checked.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _, symlink};
+use std::process::Command;
+
 use plybook_core::Book;
 
 use super::House;
@@ -36,4 +40,43 @@ fn what_cannot_be_exported_is_told() {
     let game = house.play(&[], "a1 quit").ok().game();
     let nowhere = house.path().join("nowhere").join("game.ply");
     house.run("export", &[&game, "-o", nowhere.to_str().unwrap()], "").fails(1, "cannot be written");
+}
+
+#[test]
+fn only_files_are_replaced() {
+    let house = House::open();
+    let game = house.play(&[], "a1 quit").ok().game();
+    let printed = house.run("export", &[&game], "").ok().out;
+    let at = |name: &str| house.path().join(name);
+    let export = |name: &str| house.run("export", &[&game, "-o", at(name).to_str().unwrap()], "");
+
+    // A file is replaced, and stays as private as it was.
+    let file = house.file("game.ply", "before");
+    std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+    export("game.ply").ok();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), printed);
+    assert_eq!(std::fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
+
+    // A link stays a link, whether or not its file was there.
+    std::fs::create_dir(at("elsewhere")).unwrap();
+    std::fs::write(at("elsewhere/old.ply"), "before").unwrap();
+    for name in ["old.ply", "new.ply"] {
+        symlink(format!("elsewhere/{name}"), at(name)).unwrap();
+        export(name).ok();
+        assert!(at(name).is_symlink(), "{name}");
+        assert_eq!(std::fs::read_to_string(at("elsewhere").join(name)).unwrap(), printed);
+    }
+
+    // A pipe takes the bytes and stays a pipe, also behind a link.
+    assert!(Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+    symlink("pipe", at("link")).unwrap();
+    for name in ["pipe", "link"] {
+        let pipe = at("pipe");
+        let reader = std::thread::spawn(move || std::fs::read_to_string(pipe).unwrap());
+        let ran = export(name);
+        assert!(std::fs::metadata(at("pipe")).unwrap().file_type().is_fifo() && at("link").is_symlink(), "{name} was replaced");
+        assert_eq!(reader.join().unwrap(), printed);
+        ran.ok();
+    }
+    export("elsewhere").fails(1, "cannot be written");
 }

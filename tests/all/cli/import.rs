@@ -37,8 +37,8 @@ async fn a_book_is_played_again_with_its_dice_undos_and_end() {
         from.run("export", &[&ran.game(), "-o", files.last().unwrap()], "").ok();
     }
     let all: Vec<&str> = files.iter().map(String::as_str).collect();
-    to.import(&all).ok().says("3 games imported, ");
-    to.import(&all).ok().says("3 games imported, ");
+    to.import(&all).ok().says("3 games: 3 imported (");
+    to.import(&all).ok().says("3 games: 0 imported (0 moves), 3 were there already, ");
 
     let imported = to.games().await;
     assert_eq!(imported.len(), 3);

@@ -7,7 +7,7 @@ use plybook_client::Client;
 use plybook_tests::{node, postgres};
 use serde_json::Value;
 
-use super::{House, command, games, run};
+use super::{House, command, ended, games, run, send};
 
 /// Games of eight moves that nobody has won.
 fn many(count: u32) -> String {
@@ -55,7 +55,10 @@ async fn an_import_run_again_adds_nothing() {
 
     // Under a name, a file that has grown adds what is new.
     let grown = house.file("games.c4", "4455667\n1212\n4455667\n7\n");
-    house.import(&[&grown, "--param", "cols=8", "--batch", "wide"]).ok().says("4 games imported");
+    house
+        .import(&[&grown, "--param", "cols=8", "--batch", "wide"])
+        .ok()
+        .says("4 games: 1 imported (1 move), 3 were there already, 0 refused, in ");
     assert_eq!(house.games().await.len(), 7);
 }
 
@@ -70,7 +73,7 @@ async fn an_importer_killed_in_the_middle_goes_on() {
     importer.wait().unwrap();
     let found = house.games().await.len();
     assert!(found < 40, "it was killed in the middle, not after the end");
-    house.import(&[&file]).ok().says("40 games imported, 320 moves");
+    house.import(&[&file]).ok().says("40 games: ").says(" imported (").says(" there already, 0 refused, in ");
     assert_eq!(house.games().await.len(), 40);
 }
 
@@ -116,5 +119,58 @@ fn no_server_left_is_told_and_can_be_gone_on_with() {
     drop(free);
     let ran = run(&["import", "--server", &url, "--patience", "1", &file], "");
     ran.fails(1, "2 games were not finished: no answer after").fails(1, "Run the same command again");
-    house.import(&[&file]).ok().says("2 games imported");
+    house.import(&[&file]).ok().says("2 games: 2 imported (4 moves), 0 refused, in ");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_is_not_written_over_a_record() {
+    let house = House::open();
+    let file = house.file("games.c4", "44\n55\n");
+    let (soft, hard) = (house.path().join("soft.jsonl"), house.path().join("hard.jsonl"));
+    std::os::unix::fs::symlink(&file, &soft).unwrap();
+    std::fs::hard_link(&file, &hard).unwrap();
+    let winding = house.path().join(".").join("games.c4");
+    for report in [std::path::Path::new(&file), &soft, &hard, &winding] {
+        let ran = house.import(&[&file, "--report", report.to_str().unwrap()]);
+        ran.fails(2, "--report: ").fails(2, "one of the files to import");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "44\n55\n");
+    assert_eq!(house.games().await.len(), 0);
+    let other = house.file("report.jsonl", "an older report");
+    house.import(&[&file, "--report", &other]).ok();
+    assert_eq!(report(std::path::Path::new(&other)).len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn new_games_are_told_from_those_there_already() {
+    let house = House::open();
+    let file = house.file("games.c4", "44\n55\n");
+    house.import(&[&file, "--batch", "b"]).ok().says("2 games: 2 imported (4 moves), 0 refused, in ");
+    house.import(&[&file, "--batch", "b"]).ok().says("2 games: 0 imported (0 moves), 2 were there already, 0 refused, in ");
+    let one = house.file("one.c4", "4\n");
+    house.import(&[&one]).ok().says("1 game: 1 imported (1 move), 0 refused, in ");
+    house.import(&[&one]).ok().says("1 game: 0 imported (0 moves), 1 was there already, 0 refused, in ");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_importer_interrupted_in_the_middle_tells_how_far_it_came() {
+    for (signal, name) in [("INT", "interrupted"), ("TERM", "terminated")] {
+        let house = House::open();
+        let file = house.file("games.c4", &many(100));
+        let written = house.path().join("report.jsonl");
+        let url = house.node.url();
+        let args = ["import", "--server", &url, "--jobs", "2", "--batch", name, &file, "--report", written.to_str().unwrap()];
+        let importer = command(&args).spawn().unwrap();
+        until_games(&house.client(), 8).await;
+        send(signal, &importer);
+        let ran = ended(importer)
+            .fails(130, "plybook: interrupted: ")
+            .fails(130, " were not finished. Run the same command again: nothing is created twice");
+        let finished = report(&written).len();
+        assert!((6..100).contains(&finished), "it ended in the middle: {ran:?}");
+        ran.says(&format!("100 games: {finished} imported ({} moves), 0 refused, in ", finished * 8));
+        house.import(&args[3..]).ok().says("100 games: ").says(" were there already, 0 refused, in ");
+        assert_eq!(house.games().await.len(), 100);
+        assert_eq!(report(&written).len(), 100);
+    }
 }

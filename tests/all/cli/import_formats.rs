@@ -40,7 +40,7 @@ fn connect_four_digits() {
     for (verdict, expected) in verdicts.iter().zip(expected) {
         assert!(verdict.starts_with(expected), "{verdict}");
     }
-    ran.fails(1, "3 of 6 games were refused").says("3 games imported, 16 moves, ");
+    ran.fails(1, "3 of 6 games were refused").says("6 games: 3 imported (16 moves), 3 refused, in ");
 }
 
 #[test]
@@ -138,6 +138,6 @@ fn files_that_tell_nothing() {
     let ran = house.import(&[&unknown, binary.to_str().unwrap(), &house.file("none.c4", "# none\n"), &good]);
     let ran = ran.fails(1, "notes: (the file): refused: its format cannot be told: say --format");
     let ran = ran.fails(1, "binary.c4: (the file): refused: is not UTF-8").fails(1, "none.c4: (the file): refused: it holds no game");
-    ran.says("1 games imported, 1 moves");
+    ran.says("4 games: 1 imported (1 move), 3 refused, in ");
     house.import(&["--format", "gomoku", &unknown]).fails(1, "\"dear\" is not a cell");
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::Stdio;
 
-use super::{House, command};
+use super::{House, command, ended, send};
 
 /// Ends as it should, with the last board and who won.
 #[track_caller]
@@ -117,4 +117,59 @@ fn two_terminals_play_one_game() {
     assert!(rest.contains(end), "{rest}");
     assert!(rest.contains("X played a1.\nWaiting for O.\n"), "{rest}");
     second.says(end).says("X played a1.\nO to move.\n");
+}
+
+#[test]
+fn a_line_that_is_no_text_is_refused_and_the_game_goes_on() {
+    let house = House::open();
+    let url = house.node.url();
+    let mut child = command(&["play", "--server", &url]).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"a1\nb\xff\nb1\r\nquit\n").unwrap();
+    ended(child).ok().says("O> \nRefused: the line is not text (UTF-8), so nothing was done.\nO> b1").says("O played b1.\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn arguments_that_make_no_sense_are_refused_before_anything_is_created() {
+    let house = House::open();
+    let four = ["--player", "a", "--player", "b", "--player", "c", "--player", "d"];
+    let cases: [(&[&str], &str); 12] = [
+        (&[&["--seats", "3"], &four[..]].concat(), "--player: the table has 3 seats, but 4 players are named"),
+        (&["--seats", "2", "--mark", "A", "--mark", "B", "--mark", "C"], "--mark: the table has 2 seats, but 3 marks are given"),
+        (&["--seat", "5"], "--seat: the table has 2 seats; there is no seat 5"),
+        (&["--seats", "3", "--seat", "3"], "--seat: the table has 3 seats; there is no seat 3"),
+        (&["--seats", "0"], "seats"),
+        (&["--seats", "4000000000"], "seats"),
+        (&["--param", "foo=1"], "--param: foo is no parameter of mnk"),
+        (&["--param", "rows"], "--param: \"rows\" is not of the form NAME=VALUE"),
+        (&["--param", "rows=0"], "rows"),
+        (&["--mark", "A", "--mark", "A"], "mark"),
+        (&["--mark", "much too long for a mark"], "mark"),
+        (&["--game", "none"], "game_id"),
+    ];
+    for (args, because) in cases {
+        house.run("play", args, "a1\n").fails(2, because);
+    }
+    assert_eq!(house.games().await.len(), 0);
+}
+
+#[test]
+fn a_player_interrupted_is_told_how_to_go_on() {
+    let house = House::open();
+    let url = house.node.url();
+    for signal in ["INT", "TERM"] {
+        let mut child = command(&["play", "--server", &url]).stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"a1\n").unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut shown = String::new();
+        while !shown.contains("O to move.\n") {
+            assert_ne!(out.read_line(&mut shown).unwrap(), 0, "{shown}");
+        }
+        send(signal, &child);
+        out.read_to_string(&mut shown).unwrap();
+        ended(child).ok();
+        let game = shown.lines().next().unwrap().strip_prefix("Game ").unwrap();
+        assert!(shown.ends_with(&format!("\nInterrupted; go on with: plybook play --server {url} --game {game}\n")), "{shown}");
+        house.run("play", &["--game", game], "b1\n").ok().says("O played b1.\n");
+    }
 }

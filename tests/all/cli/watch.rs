@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _};
 
-use super::{House, command};
+use super::{House, command, ended, send};
 
 #[test]
 fn a_game_is_watched_from_its_start() {
@@ -41,4 +41,25 @@ fn a_watcher_sees_moves_as_they_are_made() {
     let seen: Vec<&str> = shown.lines().filter_map(|line| line.strip_prefix("Entry ")?.split([':', '.']).next()).collect();
     assert_eq!(seen, ["3", "4", "5", "6", "7", "8"]);
     assert!(shown.contains("  .  .  . [X][X][X][X]\n  1  2  3  4  5  6  7\nEntry 8: X played 7.\nX wins: line.\n"), "{shown}");
+}
+
+#[test]
+fn a_watcher_interrupted_ends_quietly() {
+    let house = House::open();
+    let game = house.play(&[], "a1 quit").ok().game();
+    let url = house.node.url();
+    for signal in ["INT", "TERM"] {
+        let mut watcher = command(&["watch", "--server", &url, &game]).spawn().unwrap();
+        let mut out = BufReader::new(watcher.stdout.take().unwrap());
+        let mut shown = String::new();
+        while !shown.contains("O to move.\n") {
+            assert_ne!(out.read_line(&mut shown).unwrap(), 0, "{shown}");
+        }
+        send(signal, &watcher);
+        let ran = ended(watcher).ok();
+        assert_eq!(ran.err, "");
+        let mut rest = String::new();
+        out.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest.trim(), "");
+    }
 }

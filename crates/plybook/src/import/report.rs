@@ -31,6 +31,10 @@ pub(crate) struct Line {
     pub(crate) verdict: Verdict,
     /// Why it was refused.
     pub(crate) reason: Option<String>,
+    /// Whether the game was there before this run; not written, so that reports of repeated imports
+    /// are the same.
+    #[serde(skip)]
+    pub(crate) before: bool,
 }
 
 /// How a game ended.
@@ -67,11 +71,13 @@ impl Line {
             outcome: None,
             verdict: Verdict::Refused,
             reason: Some(why),
+            before: false,
         }
     }
 
     /// Of a record that was sent.
     pub(crate) fn sent(file: &str, id: &str, plan: &Plan, sent: Result<Sent, Unsent>) -> Line {
+        let before = sent.as_ref().is_ok_and(|sent| sent.before);
         let (game_id, entries, verdict, reason) = match sent {
             Ok(sent) => (Some(sent.game_id), sent.entries, Verdict::Imported, None),
             Err(Unsent::Refused { game_id, why }) => (game_id, 0, Verdict::Refused, Some(why)),
@@ -92,6 +98,7 @@ impl Line {
             outcome: outcome.filter(|_| done),
             verdict,
             reason,
+            before,
         }
     }
 }

@@ -17,6 +17,8 @@ pub(crate) struct Sent {
     pub(crate) game_id: String,
     /// Entries of its book.
     pub(crate) entries: u64,
+    /// Whether it stood there before anything was sent.
+    pub(crate) before: bool,
 }
 
 /// Why a plan was not carried out.
@@ -38,6 +40,7 @@ pub(crate) async fn send(client: &Client, plan: &Plan, ids: GameIds) -> Result<S
     let create = v1::CreateGameRequest { request_id: ids.create(), ..plan.create.clone() };
     let game = client.create_game(create).await.map_err(|error| unsent(error, None, "it cannot be created"))?;
     let game_id = game.game_id;
+    let head = client.game(&game_id, None).await.map_err(|error| unsent(error, Some(&game_id), "it cannot be read"))?.seq;
     for (n, step) in plan.steps.iter().enumerate() {
         let event = take(client, &game_id, step, n, ids.step(n)).await;
         let event = event.map_err(|error| unsent(error, Some(&game_id), &format!("step {}", n + 1)))?;
@@ -55,7 +58,11 @@ pub(crate) async fn send(client: &Client, plan: &Plan, ids: GameIds) -> Result<S
         Err(format!("its book has {} entries, the record {entries}: somebody else appended to it", game.seq))
     };
     match stands {
-        Ok(()) => Ok(Sent { game_id, entries }),
+        Ok(()) => {
+            // Nothing tells a book of one entry that was just created from one that was there.
+            let before = entries > 1 && head == entries;
+            Ok(Sent { game_id, entries, before })
+        }
         Err(why) => Err(Unsent::Refused { game_id: Some(game_id), why }),
     }
 }

@@ -3,14 +3,25 @@
 //! Invariant: waiting for a line may be dropped without losing one. The thread that reads ends with
 //! the process: a read from a terminal cannot be called off.
 
-use std::io;
+use std::io::{self, BufRead as _};
 
 use tokio::sync::mpsc;
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Typed {
+    /// A line.
+    Line(String),
+    /// A line that is not UTF-8.
+    NotText,
+    /// No line follows.
+    End,
+}
 
 /// Standard input, line by line.
 #[derive(Debug)]
 pub(crate) struct Keyboard {
-    lines: mpsc::Receiver<io::Result<String>>,
+    lines: mpsc::Receiver<io::Result<Vec<u8>>>,
     ended: bool,
 }
 
@@ -19,7 +30,7 @@ impl Keyboard {
     pub(crate) fn new() -> Keyboard {
         let (send, lines) = mpsc::channel(1);
         std::thread::spawn(move || {
-            for line in io::stdin().lines() {
+            for line in io::stdin().lock().split(b'\n') {
                 if send.blocking_send(line).is_err() {
                     return;
                 }
@@ -33,14 +44,12 @@ impl Keyboard {
         self.ended
     }
 
-    /// The next line; nothing at the end of the input.
-    pub(crate) async fn line(&mut self) -> io::Result<Option<String>> {
-        match self.lines.recv().await {
-            Some(line) => line.map(Some),
-            None => {
-                self.ended = true;
-                Ok(None)
-            }
-        }
+    /// The next line.
+    pub(crate) async fn line(&mut self) -> io::Result<Typed> {
+        let Some(line) = self.lines.recv().await else {
+            self.ended = true;
+            return Ok(Typed::End);
+        };
+        Ok(String::from_utf8(line?).map_or(Typed::NotText, Typed::Line))
     }
 }

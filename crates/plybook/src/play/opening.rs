@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use plybook_client::Client;
 use plybook_proto::v1;
+use plybook_proto::v1::ErrorReason;
 
 use crate::exit::usage;
 use crate::typed;
@@ -48,8 +49,8 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// Creates the game.
-    pub(crate) async fn create(&self, client: &Client, one_keyboard: bool) -> anyhow::Result<v1::Game> {
+    /// Creates the game; for one seat of it, or for all at one keyboard.
+    pub(crate) async fn create(&self, client: &Client, seat: Option<u32>) -> anyhow::Result<v1::Game> {
         let rulesets = client.rulesets().await?;
         let Some(ruleset) = rulesets.iter().rev().find(|ruleset| ruleset.id == self.ruleset) else {
             let mut known: Vec<&str> = rulesets.iter().map(|ruleset| ruleset.id.as_str()).collect();
@@ -57,8 +58,24 @@ impl Opening {
             known.dedup();
             return Err(usage(format!("--ruleset: there is no {:?}; known are {}", self.ruleset, known.join(", "))));
         };
-        let request = self.request(ruleset, one_keyboard).map_err(|why| usage(format!("--param: {why}")))?;
-        Ok(client.create_game(request).await?)
+        let request = self.request(ruleset, seat.is_none()).map_err(|why| usage(format!("--param: {why}")))?;
+        self.check_places(request.seats.len(), seat).map_err(usage)?;
+        client.create_game(request).await.map_err(|error| match error.refused() {
+            // More than this server allows is an argument that it refuses, like any other.
+            Some(refused) if refused.is(ErrorReason::LimitExceeded) => usage(error.to_string()),
+            _ => error.into(),
+        })
+    }
+
+    /// Whoever is named has a seat.
+    fn check_places(&self, seats: usize, seat: Option<u32>) -> Result<(), String> {
+        let table = format!("the table has {seats} {}", if seats == 1 { "seat" } else { "seats" });
+        match seat {
+            _ if self.players.len() > seats => Err(format!("--player: {table}, but {} players are named", self.players.len())),
+            _ if self.marks.len() > seats => Err(format!("--mark: {table}, but {} marks are given", self.marks.len())),
+            Some(seat) if seat as usize >= seats => Err(format!("--seat: {table}; there is no seat {seat}")),
+            _ => Ok(()),
+        }
     }
 
     fn request(&self, ruleset: &v1::Ruleset, one_keyboard: bool) -> Result<v1::CreateGameRequest, String> {
