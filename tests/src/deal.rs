@@ -19,7 +19,7 @@ pub const RULESETS: [&str; 5] = ["connect_four", "gomoku", "mnk", "othello", "sn
 pub struct Deal {
     /// Its ruleset.
     pub ruleset: String,
-    /// Its version; the latest where none is named.
+    /// Its version; the default one where none is named.
     pub version: Option<u32>,
     /// The parameters given.
     pub given: BTreeMap<String, ParamValue>,

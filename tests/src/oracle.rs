@@ -90,7 +90,7 @@ impl Oracle {
                 Some(Oracle { rows: size, cols: size, run: Some((5, deal.word("rule") == Some("standard"))), ..line })
             }
             "connect_four" => {
-                let kind = Kind::Drop { pop_out: deal.flag("pop_out"), repeats: deal.version == Some(1) };
+                let kind = Kind::Drop { pop_out: deal.flag("pop_out"), repeats: deal.version != Some(2) };
                 Some(Oracle { kind, rows: int("rows", 6), cols: int("cols", 7), run: Some((int("k", 4), false)), ..line })
             }
             "othello" => {

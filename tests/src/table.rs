@@ -83,7 +83,7 @@ impl Table {
         self
     }
 
-    /// The same by this version of its ruleset; the latest where none is named.
+    /// The same by this version of its ruleset; the default one where none is named.
     pub fn version(mut self, version: u32) -> Table {
         self.laying_out();
         self.version = Some(version);

@@ -165,7 +165,7 @@ impl Opening {
         self
     }
 
-    /// By this version of its ruleset; the latest where none is named.
+    /// By this version of its ruleset; the default one where none is named.
     #[must_use]
     pub fn version(mut self, version: u32) -> Opening {
         self.spec().version = version;

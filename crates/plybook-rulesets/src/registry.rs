@@ -25,6 +25,8 @@ pub struct Registry {
 struct Registered {
     card: Arc<Card>,
     ruleset: Arc<dyn Ruleset>,
+    /// Whether who names no version may get this one.
+    by_default: bool,
 }
 
 /// Why there are no rules for a request or a header.
@@ -56,19 +58,31 @@ impl Registry {
     pub fn standard() -> Registry {
         Registry::default()
             .with(Arc::new(ConnectFour::V1))
-            .with(Arc::new(ConnectFour::V2))
+            .knowing(Arc::new(ConnectFour::V2))
             .with(Arc::new(Gomoku))
             .with(Arc::new(Mnk))
             .with(Arc::new(Othello))
             .with(Arc::new(SnakesAndLadders))
     }
 
-    /// The same and one more. A name and version may be registered once.
+    /// The same and one more, which who names no version gets if it is the newest. A name and version
+    /// may be registered once.
     #[must_use]
-    pub fn with(mut self, ruleset: Arc<dyn Ruleset>) -> Registry {
+    pub fn with(self, ruleset: Arc<dyn Ruleset>) -> Registry {
+        self.register(ruleset, true)
+    }
+
+    /// The same and one more, which only those get who name its version. So a new version begins:
+    /// while nodes of the release before still run, they could not go on with its games.
+    #[must_use]
+    pub fn knowing(self, ruleset: Arc<dyn Ruleset>) -> Registry {
+        self.register(ruleset, false)
+    }
+
+    fn register(mut self, ruleset: Arc<dyn Ruleset>, by_default: bool) -> Registry {
         let card = Arc::new(ruleset.card());
         let id = card.id();
-        let earlier = self.rulesets.insert(id.clone(), Registered { card, ruleset });
+        let earlier = self.rulesets.insert(id.clone(), Registered { card, ruleset, by_default });
         assert!(earlier.is_none(), "{id} is registered once");
         self
     }
@@ -78,7 +92,7 @@ impl Registry {
         self.rulesets.values().map(|registered| registered.card.as_ref())
     }
 
-    /// The card of a version, or of the latest where no version is named.
+    /// The card of a version, or of the default one where no version is named.
     pub fn card(&self, name: &str, version: Option<u32>) -> Result<&Card, RegistryError> {
         self.find(name, version).map(|registered| registered.card.as_ref())
     }
@@ -109,15 +123,17 @@ impl Registry {
 
     fn find(&self, name: &str, version: Option<u32>) -> Result<&Registered, RegistryError> {
         let versions: Vec<(&RulesetId, &Registered)> = self.rulesets.iter().filter(|(id, _)| id.name == name).collect();
-        let Some((_, latest)) = versions.last() else {
+        if versions.is_empty() {
             let mut known: Vec<String> = self.rulesets.keys().map(|id| id.name.clone()).collect();
             known.dedup();
             return Err(RegistryError::Unknown { name: name.to_owned(), known });
+        }
+        let found = match version {
+            Some(version) => versions.iter().find(|(id, _)| id.version == version),
+            None => versions.iter().rfind(|(_, registered)| registered.by_default),
         };
-        let Some(version) = version else { return Ok(latest) };
-        let found = versions.iter().find(|(id, _)| id.version == version);
         found.map(|(_, registered)| *registered).ok_or_else(|| RegistryError::Version {
-            id: RulesetId::new(name, version),
+            id: RulesetId::new(name, version.unwrap_or(0)),
             known: versions.iter().map(|(id, _)| id.version).collect(),
         })
     }

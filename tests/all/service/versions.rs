@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plybook_core::verify::verify;
-use plybook_proto::v1::VerifyGameRequest;
+use plybook_proto::v1::{ListRulesetsRequest, VerifyGameRequest};
 use plybook_rulesets::Registry;
 use plybook_rulesets::connect_four::ConnectFour;
 use plybook_store::{GameKey, Store, StoredEntry, TenantId};
@@ -18,6 +18,11 @@ const TO_THE_BRINK: &str = "1 2 1^ 2^ 1 2 1^";
 /// A release that knew version 1 only.
 fn earlier() -> Registry {
     Registry::default().with(Arc::new(ConnectFour::V1))
+}
+
+/// A release in which version 2 is the default.
+fn later() -> Registry {
+    earlier().with(Arc::new(ConnectFour::V2))
 }
 
 fn popping(wire: &Wire) -> Opening {
@@ -49,7 +54,7 @@ async fn goes_on_as_it_began(before: &Local, after: &Local) {
     assert_eq!((found.first_wrong_seq, found.entries), (None, game.head), "{}", found.why);
     let book = wire.book(&game.id).await;
     assert!(book.contains("\nruleset connect_four@1\n"));
-    for registry in [earlier(), Registry::standard()] {
+    for registry in [earlier(), Registry::standard(), later()] {
         assert_eq!(verify(&book, &registry).unwrap().entries, 9);
     }
 
@@ -66,7 +71,7 @@ async fn goes_on_as_it_began(before: &Local, after: &Local) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_game_goes_on_under_the_version_it_began_with_over_sqlite() {
     let before = over_sqlite().await.registry(earlier()).start().await;
-    let after = over(before.store.inner()).start().await;
+    let after = over(before.store.inner()).registry(later()).start().await;
     goes_on_as_it_began(&before, &after).await;
 }
 
@@ -74,7 +79,7 @@ async fn a_game_goes_on_under_the_version_it_began_with_over_sqlite() {
 async fn a_game_goes_on_under_the_version_it_began_with_over_postgres() {
     let database = postgres::database().await;
     let before = over_postgres(&database).await.registry(earlier()).start().await;
-    let after = over_postgres(&database).await.start().await;
+    let after = over_postgres(&database).await.registry(later()).start().await;
     goes_on_as_it_began(&before, &after).await;
 }
 
@@ -82,7 +87,7 @@ async fn a_game_goes_on_under_the_version_it_began_with_over_postgres() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_without_the_version_refuses_and_rewrites_nothing() {
     let newer = over_sqlite().await.start().await;
-    let mut game = popping(&newer.wire().await).await;
+    let mut game = popping(&newer.wire().await).version(2).await;
     game.play("1 2").await;
     let store = newer.store.inner();
     let before = rows(store.as_ref(), &game.id).await;
@@ -104,4 +109,17 @@ async fn a_node_without_the_version_refuses_and_rewrites_nothing() {
     assert_eq!(rows(store.as_ref(), &game.id).await, before, "byte for byte");
     assert!(wire.book(&game.id).await.contains("\nruleset connect_four@2\n"), "what is kept is handed out");
     game.play("3").await;
+}
+
+/// While nodes of the release before still run, only who names the new version gets it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_version_is_for_those_who_name_it() {
+    let local = over_sqlite().await.start().await;
+    let wire = local.wire().await;
+    assert_eq!(ruleset(&popping(&wire).await).await, "connect_four@1");
+    assert_eq!(ruleset(&popping(&wire).version(2).await).await, "connect_four@2");
+    let rulesets = wire.games().list_rulesets(ListRulesetsRequest::default()).await.unwrap().into_inner().rulesets;
+    let defaults = rulesets.iter().filter(|ruleset| ruleset.id == "connect_four").map(|ruleset| (ruleset.version, ruleset.is_default));
+    assert_eq!(defaults.collect::<Vec<_>>(), [(1, true), (2, false)]);
+    assert_eq!(rulesets.iter().filter(|ruleset| ruleset.is_default).count(), 5);
 }

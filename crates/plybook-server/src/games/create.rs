@@ -23,7 +23,7 @@ pub struct Plan {
     pub request: RequestKey,
     /// The ruleset's name.
     pub ruleset: String,
-    /// Its version; the latest where none is named.
+    /// Its version; the default one where none is named.
     pub version: Option<u32>,
     /// The parameters given.
     pub params: BTreeMap<String, ParamValue>,

@@ -11,7 +11,7 @@ pub fn spec(id: &RulesetId, params: &Params) -> v1::RulesetSpec {
 }
 
 /// What a ruleset publishes of itself.
-pub fn card(card: &Card) -> v1::Ruleset {
+pub fn card(card: &Card, is_default: bool) -> v1::Ruleset {
     v1::Ruleset {
         id: card.name.to_owned(),
         version: card.version,
@@ -21,6 +21,7 @@ pub fn card(card: &Card) -> v1::Ruleset {
         seats_max: u32::from(card.seats.1),
         chance: card.chance,
         action_shapes: card.shapes.iter().map(|shape| shape.name().to_owned()).collect(),
+        is_default,
     }
 }
 

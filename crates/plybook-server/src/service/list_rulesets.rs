@@ -24,5 +24,8 @@ pub(super) fn answer(service: &Service, request: Request<v1::ListRulesetsRequest
         (Some(last), Some(_)) => page::token(QUESTION, &place(last)),
         _ => String::new(),
     };
-    Ok(v1::ListRulesetsResponse { rulesets: page.into_iter().map(replies::ruleset::card).collect(), next_page_token })
+    let registry = service.games.registry();
+    let is_default = |card: &plybook_core::Card| registry.card(card.name, None).is_ok_and(|default| default.version == card.version);
+    let rulesets = page.into_iter().map(|card| replies::ruleset::card(card, is_default(card))).collect();
+    Ok(v1::ListRulesetsResponse { rulesets, next_page_token })
 }
