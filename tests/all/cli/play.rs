@@ -173,3 +173,16 @@ fn a_player_interrupted_is_told_how_to_go_on() {
         house.run("play", &["--game", game], "b1\n").ok().says("O played b1.\n");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_game_has_the_default_version_or_the_one_named() {
+    let house = House::open();
+    for (ruleset, version) in [("connect_four", 1), ("connect_four@1", 1), ("connect_four@2", 2)] {
+        let game = house.play(&["--ruleset", ruleset], "4 quit").ok().game();
+        let game = house.client().game(&game, None).await.unwrap();
+        assert_eq!(game.ruleset.unwrap().version, version, "{ruleset}");
+    }
+    for ruleset in ["connect_four@3", "connect_four@", "connect_four@01", "chess@1"] {
+        house.play(&["--ruleset", ruleset], "4").fails(2, "there is no");
+    }
+}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use plybook_proto::v1::stream_events_response::Frame;
 use plybook_proto::v1::{self, UndoBy, event::Body};
-use plybook_tests::injected::{Call, Fault, over_sqlite};
+use plybook_tests::injected::{Call, Fault, Local, over_sqlite};
 use plybook_tests::long;
 use plybook_tests::refused::Refused;
 use plybook_tests::wire::{Watching, Wire, narrow, seqs};
@@ -169,6 +169,18 @@ async fn a_slow_reader_of_a_long_game_catches_up() {
     assert!(caught_up <= 1, "history ends once");
 }
 
+/// All that the stalled ones will be sent has been read: for half a second nothing more is.
+async fn until_nothing_is_read(local: &Local) {
+    let waited = async {
+        let mut before = 0;
+        while before != local.store.count(Call::Entries) || before == 0 {
+            before = local.store.count(Call::Entries);
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    };
+    timeout(Duration::from_secs(30), waited).await.expect("those who stall are sent no more");
+}
+
 /// Readers who stall hold neither a connection of the store nor the lock of their game.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn stalled_readers_stand_in_nobodys_way() {
@@ -182,7 +194,7 @@ async fn stalled_readers_stand_in_nobodys_way() {
         streams.push(wire.follow(&id).open().await);
         exports.push(wire.audit().get_book(v1::GetBookRequest { game_id: id.clone() }).await.unwrap());
     }
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    until_nothing_is_read(&local).await;
     let wire = local.wire().await;
     timeout(SOON, wire.try_get(&id, Some(2_000))).await.expect("a connection of the store is free").unwrap();
     let mut awake = wire.follow(&id).until_head().open().await;

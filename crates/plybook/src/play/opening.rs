@@ -22,7 +22,7 @@ pub(crate) enum Undo {
 /// A game to create.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Opening {
-    /// Rules to play by: mnk, gomoku, connect_four, othello, snakes_and_ladders …
+    /// Rules to play by: mnk, gomoku, connect_four, othello, snakes_and_ladders …; connect_four@2 names a version
     #[arg(long, default_value = "mnk", value_name = "ID")]
     ruleset: String,
     /// A parameter of the rules, such as rows=4, rule=standard or jumps=4,14,16,6; may be repeated.
@@ -52,7 +52,7 @@ impl Opening {
     /// Creates the game; for one seat of it, or for all at one keyboard.
     pub(crate) async fn create(&self, client: &Client, seat: Option<u32>) -> anyhow::Result<v1::Game> {
         let rulesets = client.rulesets().await?;
-        let Some(ruleset) = rulesets.iter().rev().find(|ruleset| ruleset.id == self.ruleset) else {
+        let Some(ruleset) = rulesets.iter().find(|ruleset| self.means(ruleset)) else {
             let mut known: Vec<&str> = rulesets.iter().map(|ruleset| ruleset.id.as_str()).collect();
             // Each of its versions has a place of its own.
             known.dedup();
@@ -65,6 +65,14 @@ impl Opening {
             Some(refused) if refused.is(ErrorReason::LimitExceeded) => usage(error.to_string()),
             _ => error.into(),
         })
+    }
+
+    /// Whether this is the ruleset asked for: of its versions the one named, or else the default one.
+    fn means(&self, ruleset: &v1::Ruleset) -> bool {
+        match self.ruleset.split_once('@') {
+            Some((id, version)) => ruleset.id == id && ruleset.version.to_string() == version,
+            None => ruleset.id == self.ruleset && ruleset.is_default,
+        }
     }
 
     /// Whoever is named has a seat.
