@@ -4,6 +4,7 @@
 
 mod book;
 mod cli;
+mod dice;
 mod house;
 mod readme;
 mod rules;
