@@ -61,8 +61,8 @@ fn classify_sqlite(code: &str, text: String) -> Error {
     let primary = code.parse::<u32>().map_or(0, |code| code & 0xff);
     let text = format!("{text} (SQLite {code})");
     match primary {
-        // Busy, locked, interrupted, input or output, disk full, cannot open.
-        5 | 6 | 9 | 10 | 13 | 14 => Error::Unavailable(text),
+        // Busy, locked, interrupted, input or output, disk full, cannot open, a race for the log that was lost too often.
+        5 | 6 | 9 | 10 | 13 | 14 | 15 => Error::Unavailable(text),
         // Corrupt; not a database.
         11 | 26 => Error::Corrupt(text),
         // Read-only.
@@ -90,7 +90,7 @@ mod tests {
         }
         assert!(matches!(classify(sqlx::Error::Io(std::io::ErrorKind::BrokenPipe.into())), Error::Unavailable(_)));
         assert!(matches!(classify(sqlx::Error::Protocol("cut".into())), Error::Unavailable(_)));
-        for code in ["5", "261", "13", "778"] {
+        for code in ["5", "261", "13", "15", "778"] {
             assert!(matches!(classify_sqlite(code, String::new()), Error::Unavailable(_)), "{code}");
         }
     }

@@ -2,19 +2,20 @@
 //!
 //! | module | the noun |
 //! | --- | --- |
-//! | `connect` | options, the writer and the readers |
+//! | `busy` | a file that somebody else holds for a moment |
+//! | `connect` | options, the writer, the readers and the schema |
 //! | `write` | games and entries, each in one transaction |
 //! | `read` | entries, requests, seeds, pages of games |
 //!
 //! Invariant: there is one writer, it holds the file's write lock from its first look to its commit,
 //! and it runs in a task of its own, so a caller who leaves never cuts it off halfway.
 
+mod busy;
 mod connect;
 mod read;
 mod write;
 
 use std::path::Path;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use plybook_core::{Seed, Seq, Uuid};
@@ -40,36 +41,20 @@ pub struct Sqlite {
     stop: CancellationToken,
 }
 
-/// How often a migration is tried: another process may be at the same one, and then it is done.
-const MIGRATION_TRIES: u32 = 5;
-
-/// The driver takes no lock between looking at the schema and changing it, so two processes that open
-/// a new file at once may both begin. Each migration is a transaction: who comes second has lost
-/// nothing, and finds the work done.
-async fn migrate(writer: &SqlitePool) -> Result<(), Error> {
-    let migrator = migrations::migrator(migrations::SQLITE);
-    for _ in 1..MIGRATION_TRIES {
-        match migrator.run(writer).await.map_err(migrations::refused) {
-            Err(Error::Failed(_) | Error::Unavailable(_)) => tokio::time::sleep(Duration::from_millis(50)).await,
-            done => return done,
-        }
-    }
-    migrator.run(writer).await.map_err(migrations::refused)
-}
-
 impl Sqlite {
     /// Opens the file, creates it where there is none, and brings its schema up to this build's.
     pub async fn open(options: &SqliteOptions) -> Result<Sqlite, Error> {
-        let writer = connect::writer(options).await?;
-        migrate(&writer).await?;
-        let readers = connect::readers(options).await?;
+        let patience = options.patience();
+        let writer = connect::writer(options, patience).await?;
+        connect::migrate(options, &writer, patience).await?;
+        let readers = connect::readers(options, patience).await?;
         Ok(Sqlite { options: options.clone(), writer, readers, tasks: TaskTracker::new(), stop: CancellationToken::new() })
     }
 
     /// Opens a file that is there, as it is: nothing is made, migrated or written, and [`Store::ready`] says
     /// whether this build can read it. Another process may be playing over it.
     pub async fn look(options: &SqliteOptions) -> Result<Sqlite, Error> {
-        let readers = connect::readers(options).await?;
+        let readers = connect::readers(options, options.patience()).await?;
         let writer = connect::nobody(options);
         Ok(Sqlite { options: options.clone(), writer, readers, tasks: TaskTracker::new(), stop: CancellationToken::new() })
     }

@@ -1,5 +1,8 @@
 //! What only the embedded store promises.
 
+use std::path::Path;
+use std::time::{Duration, Instant};
+
 use plybook_core::Seq;
 use plybook_store::{Error, Filter, Sqlite, SqliteOptions, Store};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
@@ -7,7 +10,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Executor, Row};
 
 use super::{open_game, play_to};
 
-async fn past_the_store(path: &std::path::Path) -> SqliteConnection {
+async fn past_the_store(path: &Path) -> SqliteConnection {
     SqliteConnectOptions::new().filename(path).connect().await.unwrap()
 }
 
@@ -138,6 +141,13 @@ async fn the_file_leaves_room_for_later_versions() {
     connection.execute(longer).await.unwrap();
 }
 
+/// Time enough for any machine.
+const LONG: Duration = Duration::from_secs(300);
+
+fn patient(path: &Path) -> SqliteOptions {
+    SqliteOptions { busy_timeout: LONG, ..SqliteOptions::new(path) }
+}
+
 /// Processes that find no file all make it, and all find it made.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_new_file_opened_by_many_at_once_is_made_once() {
@@ -145,11 +155,65 @@ async fn a_new_file_opened_by_many_at_once_is_made_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new.db");
         let opened = futures::future::join_all((0..6).map(|_| {
-            let path = path.clone();
-            tokio::spawn(async move { Sqlite::open(&SqliteOptions::new(path)).await.map(drop) })
+            let options = patient(&path);
+            tokio::spawn(async move { Sqlite::open(&options).await.map(drop) })
         }));
         for opened in opened.await {
             opened.unwrap().unwrap();
         }
     }
+}
+
+/// To turn the log on beside another writer is answered "busy" at once, and beside a reader after SQLite's own waiting.
+#[tokio::test]
+async fn a_busy_file_is_waited_for_while_there_is_time() {
+    for hold in ["BEGIN IMMEDIATE", "BEGIN; SELECT count(*) FROM other"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("held.db");
+        let mut holder = SqliteConnectOptions::new().filename(&path).create_if_missing(true).connect().await.unwrap();
+        holder.execute("CREATE TABLE other (x)").await.unwrap();
+        holder.execute(hold).await.unwrap();
+
+        let time = Duration::from_millis(300);
+        let began = Instant::now();
+        let error = Sqlite::open(&SqliteOptions { busy_timeout: time, ..SqliteOptions::new(&path) }).await.unwrap_err();
+        assert!(matches!(&error, Error::Unavailable(why) if why.contains("held.db")), "{hold}: {error:?}");
+        assert!(began.elapsed() >= time, "{hold}: it gave up after {:?}", began.elapsed());
+
+        let options = patient(&path);
+        let waiting = tokio::spawn(async move { Sqlite::open(&options).await });
+        // However little of this the other task is given: it must not have given up.
+        tokio::time::sleep(time).await;
+        assert!(!waiting.is_finished(), "{hold}");
+        holder.execute("COMMIT").await.unwrap();
+        waiting.await.unwrap().unwrap().ready().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_waiting_matter_is_told_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let letter = folder.path().join("letter.txt");
+    std::fs::write(&letter, "Dear reader, ".repeat(1_000)).unwrap();
+    let other = folder.path().join("other.db");
+    let mut owner = SqliteConnectOptions::new().filename(&other).create_if_missing(true).connect().await.unwrap();
+    owner.execute("CREATE TABLE game (x)").await.unwrap();
+    for path in [folder.path().join("no/such/folder.db"), letter, other] {
+        let options = SqliteOptions { busy_timeout: LONG * 10, ..SqliteOptions::new(&path) };
+        let answer = tokio::time::timeout(LONG, Sqlite::open(&options)).await.expect("it waits for nobody");
+        assert!(matches!(answer, Err(Error::Config(_) | Error::Corrupt(_) | Error::Failed(_))), "{}: {answer:?}", path.display());
+    }
+}
+
+/// Who finds the schema made takes no lock, so a long write of another process keeps nobody out.
+#[tokio::test]
+async fn a_file_is_opened_while_another_process_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("books.db");
+    drop(Sqlite::open(&patient(&path)).await.unwrap());
+    let mut writer = past_the_store(&path).await;
+    writer.execute("BEGIN IMMEDIATE; UPDATE game SET state = state").await.unwrap();
+    let store = tokio::time::timeout(LONG / 2, Sqlite::open(&patient(&path))).await.expect("it needs no lock").unwrap();
+    store.ready().await.unwrap();
+    writer.execute("ROLLBACK").await.unwrap();
 }

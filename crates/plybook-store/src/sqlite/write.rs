@@ -13,7 +13,7 @@ use crate::fault::classify;
 use crate::row::{append_from_request, seq_column, state_column};
 use crate::store::{Append, Create, NewEntry, NewGame};
 
-const BEGIN: &str = "BEGIN IMMEDIATE";
+pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
 
 pub(super) async fn create(writer: &SqlitePool, game: &NewGame) -> Result<Create, Error> {
     let mut transaction = writer.begin_with(BEGIN).await.map_err(classify)?;
