@@ -4,7 +4,7 @@
 //! table().mnk(3, 3, 3).play("b2 a1").undo(1).board(".X. / ...").refuses("b2", "CELL_OCCUPIED");
 //! ```
 //!
-//! Invariant: everything that a game takes from outside is fixed here. It is created at
+//! Invariant: everything that a game takes from outside is fixed here. Where nothing else is said it is created at
 //! [`START`], each entry comes a second later, and ids and seeds are the same in every run.
 
 mod holds;
@@ -47,6 +47,7 @@ pub fn table() -> Table {
         undo: UndoPolicy { by: UndoBy::Free, over_throw: false, after_end: false },
         seed: Seed::new(SEED),
         game: Uuid::from_u128(0x1234_5678_9abc_4def_8123_4567_89ab_cdef),
+        created: START,
         started: OnceCell::new(),
     }
 }
@@ -63,6 +64,7 @@ pub struct Table {
     undo: UndoPolicy,
     seed: Seed,
     game: Uuid,
+    created: Time,
     started: OnceCell<Started>,
 }
 
@@ -173,6 +175,13 @@ impl Table {
         self
     }
 
+    /// Another time of creation.
+    pub fn created(mut self, time: Time) -> Table {
+        self.laying_out();
+        self.created = time;
+        self
+    }
+
     /// Other rulesets than those of the release.
     pub fn registry(mut self, registry: Registry) -> Table {
         self.laying_out();
@@ -210,7 +219,7 @@ impl Table {
             let place = |seat: usize| Place { mark: self.marks[seat].clone(), player: self.players[seat].clone() };
             let header = Header {
                 game: self.game,
-                created: START,
+                created: self.created,
                 by: tester(),
                 ruleset,
                 params,
