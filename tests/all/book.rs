@@ -6,4 +6,5 @@ mod dice;
 mod folding;
 mod goldens;
 mod grammar;
+mod joining;
 mod limits;

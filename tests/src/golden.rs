@@ -82,7 +82,10 @@ pub fn request_of(entry: &Entry) -> Request {
     let ask = match &entry.body {
         Body::Move(made) => Ask::MoveText(made.notation.clone()),
         Body::Undo(undo) => Ask::Undo(Some(undo.target)),
-        Body::Close => Ask::Close,
+        Body::Commit(commit) => Ask::Commit(commit.clone()),
+        Body::Reveal(reveal) => Ask::Reveal(reveal.nonce.clone()),
+        Body::Close | Body::Absent(_) => Ask::Close,
+        Body::Given(_) => panic!("a move that was given is asked for by nobody"),
     };
     Request { actor: entry.actor.clone(), expected: Seq(entry.seq.0 - 1), ask }
 }

@@ -6,7 +6,7 @@
 
 use plybook_core::entry::Actor;
 use plybook_core::game::{Ask, Request};
-use plybook_core::{Dice, Game, Header, Seat, Seed, Seq, Uuid};
+use plybook_core::{Game, Header, Seat, Seed, Seq, Uuid};
 use plybook_proto::v1;
 use plybook_rulesets::Registry;
 use plybook_store::{GameKey, NewEntry, RequestKey, TenantId};
@@ -18,7 +18,7 @@ use crate::table::tester;
 /// A live game, and lines to go on with.
 pub struct LongBook {
     game: Game,
-    dice: Dice,
+    seed: Seed,
 }
 
 impl LongBook {
@@ -27,8 +27,7 @@ impl LongBook {
         let header: Header = plybook_core::Book::parse(file).unwrap().header().clone();
         let rules = Registry::standard().rules_of(&header).unwrap();
         let game = Game::new(header, rules);
-        let dice = game.dice(Seed::new(seed));
-        LongBook { game, dice }
+        LongBook { game, seed: Seed::new(seed) }
     }
 
     /// The next entry: the seat to move takes the first cell that is free, row by row.
@@ -37,7 +36,7 @@ impl LongBook {
         let cell = plybook_core::Cell(head.seq.0 - 1);
         let ask = Ask::Move(plybook_core::Action::Place(cell));
         let request = Request { actor: Actor { seat: seat.or(Some(Seat(0))), by: tester() }, expected: head.seq, ask };
-        let entry = self.game.decide(&request, head.time, &self.dice).unwrap();
+        let entry = self.game.decide(&request, head.time, &self.seed).unwrap();
         let applied = self.game.apply(&entry).unwrap();
         NewEntry {
             key: GameKey { tenant: TenantId::DEFAULT, game: self.game.header().game },

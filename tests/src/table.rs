@@ -8,6 +8,7 @@
 //! [`START`], each entry comes a second later, and ids and seeds are the same in every run.
 
 mod holds;
+mod joining;
 mod value;
 
 use std::cell::OnceCell;
@@ -17,12 +18,11 @@ use std::sync::Arc;
 use plybook_core::dice::Face;
 use plybook_core::entry::{Actor, Body, Move};
 use plybook_core::game::{Ask, Request};
-use plybook_core::header::{Place, Principal, SeedFrom, UndoBy, UndoPolicy};
-use plybook_core::{
-    Action, Book, Dice, Digest, Entry, Game, Header, ParamValue, Position, Rejection, Seat, Seed, Seq, Time, Uuid, diagram,
-};
+use plybook_core::header::{Entropy, Place, Principal, Receipts, SeedFrom, UndoBy, UndoPolicy};
+use plybook_core::{Action, Book, Digest, Entry, Game, Header, ParamValue, Position, Rejection, Seat, Seed, Seq, Time, Uuid, diagram};
 use plybook_rulesets::Registry;
 
+pub use joining::nonce;
 pub use value::Value;
 
 /// When every game of the tests is created: 2026-01-01T00:00:00.000Z.
@@ -45,6 +45,7 @@ pub fn table() -> Table {
         marks: MARKS.iter().map(|mark| (*mark).to_owned()).collect(),
         players: (0..MARKS.len()).map(|seat| format!("player-{seat}")).collect(),
         undo: UndoPolicy { by: UndoBy::Free, over_throw: false, after_end: false },
+        entropy: Entropy::Service,
         seed: Seed::new(SEED),
         game: Uuid::from_u128(0x1234_5678_9abc_4def_8123_4567_89ab_cdef),
         created: START,
@@ -62,6 +63,7 @@ pub struct Table {
     marks: Vec<String>,
     players: Vec<String>,
     undo: UndoPolicy,
+    entropy: Entropy,
     seed: Seed,
     game: Uuid,
     created: Time,
@@ -71,7 +73,9 @@ pub struct Table {
 struct Started {
     game: Game,
     book: Book,
-    dice: Dice,
+    seed: Seed,
+    /// Where the clock was set; it stands a second after the last entry at least.
+    now: Time,
 }
 
 /// What is laid out before the first move.
@@ -227,9 +231,11 @@ impl Table {
                 commitment: self.seed.commitment(),
                 seed_from: SeedFrom::Caller,
                 undo: self.undo,
+                origin: None,
+                entropy: self.entropy,
+                receipts: Receipts::OnRequest,
             };
-            let dice = Dice::without_nonces(self.seed.clone(), self.seats);
-            Started { book: Book::new(header.clone()), game: Game::new(header, rules), dice }
+            Started { book: Book::new(header.clone()), game: Game::new(header, rules), seed: self.seed.clone(), now: START }
         })
     }
 
@@ -251,12 +257,12 @@ impl Started {
     }
 
     fn now(&self) -> Time {
-        Time::from_unix_ms(self.game.head().time.unix_ms() + 1000)
+        self.now.max(Time::from_unix_ms(self.game.head().time.unix_ms() + 1000))
     }
 
     fn ask(&mut self, request: &Request) -> Result<Entry, Rejection> {
         let now = self.now();
-        let entry = self.game.decide(request, now, &self.dice)?;
+        let entry = self.game.decide(request, now, &self.seed)?;
         self.append(&entry);
         Ok(entry)
     }
@@ -308,7 +314,7 @@ impl Table {
             time: started.now(),
             actor: Actor { seat, by: tester() },
             body: Body::Move(made),
-            seed: closes.then(|| started.dice.seed().clone()),
+            seed: closes.then(|| started.seed.clone()),
         };
         started.append(&entry);
         self
@@ -457,6 +463,8 @@ pub const fn code(rejection: &Rejection) -> &'static str {
         Rejection::Finished { .. } => "GAME_FINISHED",
         Rejection::NotFinished => "NOT_FINISHED",
         Rejection::Stale { .. } => "STALE_SEQ",
+        Rejection::NotJoined { .. } => "NOT_JOINED",
+        Rejection::JoinNotAllowed(why) => why.code(),
         Rejection::NotYourTurn { .. } => "NOT_YOUR_TURN",
         Rejection::Illegal(illegal) => illegal.rule,
         Rejection::NothingToUndo => "NOTHING_TO_UNDO",

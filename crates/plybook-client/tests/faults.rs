@@ -109,6 +109,10 @@ impl GameService for Fake {
         Err(Status::unimplemented("not scripted"))
     }
 
+    async fn join_game(&self, _: Request<v1::JoinGameRequest>) -> Result<Response<v1::JoinGameResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
     async fn close_game(&self, _: Request<v1::CloseGameRequest>) -> Result<Response<v1::CloseGameResponse>, Status> {
         Err(Status::unimplemented("not scripted"))
     }

@@ -6,15 +6,17 @@
 
 mod decide;
 mod fold;
+mod joining;
 
 use std::sync::Arc;
 
 pub use decide::{Ask, Request};
-pub use fold::FoldError;
+pub use fold::{Fault, FoldError};
 
 use crate::dice::Dice;
 use crate::digest::Digest;
-use crate::header::Header;
+use crate::entropy::{Joining, Step};
+use crate::header::{Entropy, Header};
 use crate::outcome::Outcome;
 use crate::play::Play;
 use crate::position::Position;
@@ -55,6 +57,10 @@ pub struct Game {
     head: Head,
     /// The last entry that touched the position: what a caller must have seen.
     decided: Seq,
+    /// How far the seats are in joining, where the game asks them for nonces.
+    joining: Option<Joining>,
+    /// How the game ended, where no move ended it.
+    broken_off: Option<Outcome>,
     closed: bool,
 }
 
@@ -62,8 +68,14 @@ impl Game {
     /// A game of which only the header is written.
     pub fn new(header: Header, rules: Arc<dyn Rules>) -> Game {
         let head = Head { seq: Seq::FIRST, digest: header.digest(), time: header.created };
-        let play = Play::new(rules, header.seat_count());
-        Game { header: Arc::new(header), play, standing: Vec::new(), head, decided: Seq::FIRST, closed: false }
+        let seats = header.seat_count();
+        let joining = match header.entropy {
+            Entropy::Service => None,
+            Entropy::Joint(rule) => Some(Joining::new(rule, head.digest, header.created, seats)),
+        };
+        let play = Play::new(rules, seats);
+        let (standing, decided) = (Vec::new(), Seq::FIRST);
+        Game { header: Arc::new(header), play, standing, head, decided, joining, broken_off: None, closed: false }
     }
 
     /// Entry 1.
@@ -96,14 +108,28 @@ impl Game {
         self.head
     }
 
-    /// Who moves; nobody once the game is finished.
-    pub const fn to_move(&self) -> Option<Seat> {
-        self.play.position().to_move()
+    /// How far the seats are in joining; nothing where the game asks them for no nonces.
+    pub const fn joining(&self) -> Option<&Joining> {
+        self.joining.as_ref()
+    }
+
+    /// The seats' part in joining that is not done yet.
+    pub fn waits_for(&self) -> Option<&Joining> {
+        self.joining.as_ref().filter(|joining| self.broken_off.is_none() && joining.step() != Step::Play)
+    }
+
+    /// Who moves; nobody while seats have yet to join, and once the game is finished.
+    pub fn to_move(&self) -> Option<Seat> {
+        let playing = self.broken_off.is_none() && self.waits_for().is_none();
+        self.play.position().to_move().filter(|_| playing)
     }
 
     /// How the game ended, if it did.
     pub const fn outcome(&self) -> Option<&Outcome> {
-        self.play.position().outcome()
+        match &self.broken_off {
+            Some(outcome) => Some(outcome),
+            None => self.play.position().outcome(),
+        }
     }
 
     /// What may still happen.
@@ -120,8 +146,10 @@ impl Game {
         self.position().digest(&self.header.ruleset)
     }
 
-    /// The dice of this game, from its seed.
+    /// The dice of this game, from its seed and the seats' nonces as far as they are revealed.
     pub fn dice(&self, seed: crate::Seed) -> Dice {
-        Dice::without_nonces(seed, self.header.seat_count())
+        let Some(joining) = &self.joining else { return Dice::without_nonces(seed, self.header.seat_count()) };
+        let nonces: Vec<&[u8]> = joining.nonces().iter().map(|nonce| nonce.as_deref().unwrap_or_default()).collect();
+        Dice::new(seed, &nonces)
     }
 }

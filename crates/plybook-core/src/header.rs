@@ -3,13 +3,16 @@
 //! Invariant: a header prints in one way, and what it prints parses back to the same header
 //! (`proto/book-format.md`, section 2).
 
-use std::collections::BTreeMap;
+mod read;
+
 use std::fmt;
 
 use uuid::Uuid;
 
 use crate::digest::Digest;
+use crate::entropy::{IfAbsent, Joint};
 use crate::entry::{Entry, EntryError};
+use crate::origin::Origin;
 use crate::params::{ParamValue, Params};
 use crate::ruleset::RulesetId;
 use crate::time::Time;
@@ -79,6 +82,24 @@ pub struct UndoPolicy {
     pub after_end: bool,
 }
 
+/// Whose chance it is that the dice are drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entropy {
+    /// The seed's alone.
+    Service,
+    /// The seed's and a nonce of every seat.
+    Joint(Joint),
+}
+
+/// When an append's answer carries a receipt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Receipts {
+    /// Where the caller asks for one.
+    OnRequest,
+    /// Always.
+    Always,
+}
+
 /// Entry 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -100,6 +121,12 @@ pub struct Header {
     pub seed_from: SeedFrom,
     /// What may be taken back.
     pub undo: UndoPolicy,
+    /// The game that this one was forked from, if it was.
+    pub origin: Option<Origin>,
+    /// Where the dice come from.
+    pub entropy: Entropy,
+    /// Which answers carry a receipt.
+    pub receipts: Receipts,
 }
 
 /// Why a header does not parse.
@@ -118,6 +145,11 @@ impl Header {
         self.seats.len() as u8
     }
 
+    /// Number of moves that the game begins with, because it was forked.
+    pub fn given(&self) -> u32 {
+        self.origin.map_or(0, |origin| origin.given)
+    }
+
     /// The first link of the book's chain.
     pub fn digest(&self) -> Digest {
         Digest::of(self.to_string().as_bytes())
@@ -134,114 +166,13 @@ impl Header {
         if text.len() > limits::LINE_BYTES_MAX {
             return Err(HeaderError { line: 1, why: format!("the header is longer than {} bytes", limits::LINE_BYTES_MAX) });
         }
-        let mut lines = Lines { rest: text.split('\n').peekable(), line: 0 };
-        let header = lines.header().map_err(|why| HeaderError { line: lines.line, why })?;
+        let header = read::read(text)?;
         let printed = header.to_string();
         if printed != text {
             let differs = printed.split('\n').zip(text.split('\n')).take_while(|(a, b)| a == b).count();
             return Err(HeaderError { line: differs + 1, why: "is not printed in the canonical way".to_owned() });
         }
         Ok(header)
-    }
-}
-
-struct Lines<'a> {
-    rest: std::iter::Peekable<std::str::Split<'a, char>>,
-    /// The line last read, from 1.
-    line: usize,
-}
-
-impl<'a> Lines<'a> {
-    fn header(&mut self) -> Result<Header, scan::Why> {
-        self.exactly("plybook 1")?;
-        let game = self.field("game")?;
-        let game = Uuid::try_parse(game).map_err(|_| format!("{game:?} is not a UUID"))?;
-        let created = self.field("created")?;
-        let created = Time::parse(created).ok_or_else(|| format!("{created:?} is not a time"))?;
-        let by = self.field("by")?;
-        let by = Principal::parse(by).ok_or_else(|| format!("{by:?} is not a principal"))?;
-        let ruleset = ruleset_id(self.field("ruleset")?)?;
-        let params = self.params()?;
-        let seats = self.seats()?;
-        let commitment = self.field("commitment")?;
-        let commitment = Digest::parse(commitment).ok_or_else(|| format!("{commitment:?} is not a digest"))?;
-        let seed_from = self.one_of("seed-from", &[("service", SeedFrom::Service), ("caller", SeedFrom::Caller)])?;
-        self.exactly(&format!("dice {}", dice::SCHEME))?;
-        let by_whom = [("none", UndoBy::None), ("own_last_move", UndoBy::OwnLastMove), ("free", UndoBy::Free)];
-        let undo = UndoPolicy {
-            by: self.one_of("undo", &by_whom)?,
-            over_throw: self.one_of("undo-over-throw", &YES_NO)?,
-            after_end: self.one_of("undo-after-end", &YES_NO)?,
-        };
-        check_undo(undo)?;
-        if self.rest.next().is_some() {
-            self.line += 1;
-            return Err("follows the header's last line".to_owned());
-        }
-        Ok(Header { game, created, by, ruleset, params, seats, commitment, seed_from, undo })
-    }
-
-    fn line(&mut self) -> Result<&'a str, scan::Why> {
-        self.line += 1;
-        self.rest.next().ok_or_else(|| "is missing".to_owned())
-    }
-
-    fn exactly(&mut self, want: &str) -> Result<(), scan::Why> {
-        let line = self.line()?;
-        if line == want { Ok(()) } else { Err(format!("{line:?} is not {want:?}")) }
-    }
-
-    fn field(&mut self, key: &str) -> Result<&'a str, scan::Why> {
-        let line = self.line()?;
-        line.strip_prefix(key).and_then(|rest| rest.strip_prefix(' ')).ok_or_else(|| format!("{line:?} is not the field {key:?}"))
-    }
-
-    fn one_of<T: Copy>(&mut self, key: &str, words: &[(&str, T)]) -> Result<T, scan::Why> {
-        let word = self.field(key)?;
-        let found = words.iter().find(|(known, _)| *known == word);
-        found.map(|(_, value)| *value).ok_or_else(|| format!("{word:?} is not a value of {key:?}"))
-    }
-
-    fn next_is(&mut self, key: &str) -> bool {
-        self.rest.peek().is_some_and(|line| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(' ')))
-    }
-
-    fn params(&mut self) -> Result<Params, scan::Why> {
-        let mut values = BTreeMap::new();
-        while self.next_is("param") {
-            let field = self.field("param")?;
-            let (name, value) = field.split_once(' ').ok_or("the value is missing")?;
-            let value = read_value(value)?;
-            if values.insert(scan::name(name)?.to_owned(), value).is_some() {
-                return Err(format!("parameter {name} occurs twice"));
-            }
-        }
-        Ok(Params::unchecked(values))
-    }
-
-    fn seats(&mut self) -> Result<Vec<Place>, scan::Why> {
-        let mut seats: Vec<Place> = Vec::new();
-        while self.next_is("seat") {
-            let field = self.field("seat")?;
-            let (seat, rest) = field.split_once(' ').ok_or("the mark is missing")?;
-            if scan::seat(seat)?.index() != seats.len() {
-                return Err(format!("seat {} is expected", seats.len()));
-            }
-            let (mark, rest) = scan::unquote(rest)?;
-            let (player, rest) = scan::unquote(rest.strip_prefix(' ').ok_or("the player is missing")?)?;
-            if !rest.is_empty() {
-                return Err("something follows the player".to_owned());
-            }
-            let place = Place { mark, player };
-            check_place(&place, &seats)?;
-            seats.push(place);
-        }
-        if seats.is_empty() {
-            // The line that should be a seat was looked at but not taken.
-            self.line += 1;
-            return Err("a seat is missing".to_owned());
-        }
-        Ok(seats)
     }
 }
 
@@ -271,31 +202,12 @@ pub fn check_undo(policy: UndoPolicy) -> Result<(), String> {
     Ok(())
 }
 
-const YES_NO: [(&str, bool); 2] = [("yes", true), ("no", false)];
-
-fn ruleset_id(text: &str) -> Result<RulesetId, scan::Why> {
-    let (name, version) = text.split_once('@').ok_or("the version is missing")?;
-    let version = scan::number(version)?;
-    if version == 0 {
-        return Err("versions begin with 1".to_owned());
+/// Whether the time for joining is one that a header may give.
+pub fn check_joint(joint: Joint) -> Result<(), String> {
+    if (1..=limits::JOIN_SECONDS_MAX).contains(&joint.seconds) {
+        return Ok(());
     }
-    Ok(RulesetId::new(scan::name(name)?, version))
-}
-
-fn read_value(text: &str) -> Result<ParamValue, scan::Why> {
-    if text.starts_with('"') {
-        let (word, rest) = scan::unquote(text)?;
-        return if rest.is_empty() { Ok(ParamValue::Text(word)) } else { Err("something follows the value".to_owned()) };
-    }
-    if let Some(list) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        let items = list.split(',').filter(|_| !list.is_empty());
-        return Ok(ParamValue::IntList(items.map(scan::int).collect::<Result<_, _>>()?));
-    }
-    match text {
-        "true" => Ok(ParamValue::Bool(true)),
-        "false" => Ok(ParamValue::Bool(false)),
-        _ => Ok(ParamValue::Int(scan::int(text)?)),
-    }
+    Err(format!("the seats have 1 to {} seconds for a step of joining", limits::JOIN_SECONDS_MAX))
 }
 
 fn write_value(value: &ParamValue) -> String {
@@ -328,6 +240,20 @@ impl fmt::Display for Header {
             UndoBy::Free => "free",
         };
         writeln!(f, "commitment {}\nseed-from {seed_from}\ndice {}\nundo {undo}", self.commitment, dice::SCHEME)?;
-        write!(f, "undo-over-throw {}\nundo-after-end {}", yes_no(self.undo.over_throw), yes_no(self.undo.after_end))
+        write!(f, "undo-over-throw {}\nundo-after-end {}", yes_no(self.undo.over_throw), yes_no(self.undo.after_end))?;
+        if let Some(origin) = &self.origin {
+            write!(f, "\norigin {origin}")?;
+        }
+        if let Entropy::Joint(Joint { seconds, if_absent }) = self.entropy {
+            let if_absent = match if_absent {
+                IfAbsent::Abort => "abort",
+                IfAbsent::Forfeit => "forfeit",
+            };
+            write!(f, "\nentropy joint {seconds} {if_absent}")?;
+        }
+        match self.receipts {
+            Receipts::OnRequest => Ok(()),
+            Receipts::Always => f.write_str("\nreceipts always"),
+        }
     }
 }

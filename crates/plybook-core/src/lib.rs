@@ -13,8 +13,8 @@
 //! | [`position`], [`outcome`] | everything that is true after a move |
 //! | [`rules`], [`ruleset`], [`params`] | what a game's author writes |
 //! | [`play`] | a position with its way back: one generic step forward and one back |
-//! | [`dice`], [`digest`] | what can be proved |
-//! | [`header`], [`entry`], [`book`] | the text that is stored |
+//! | [`dice`], [`entropy`], [`digest`] | what can be proved |
+//! | [`header`], [`origin`], [`entry`], [`book`] | the text that is stored |
 //! | [`game`], [`rejection`] | folds the book, decides what may be appended |
 //! | [`receipt`] | a signature over a head, and the public keys that check it |
 //! | [`verify`] | checks a whole book |
@@ -28,11 +28,13 @@ pub mod change;
 pub mod diagram;
 pub mod dice;
 pub mod digest;
+pub mod entropy;
 pub mod entry;
 pub mod game;
 pub mod grid;
 pub mod header;
 pub mod limits;
+pub mod origin;
 pub mod outcome;
 pub mod params;
 pub mod perft;
@@ -58,6 +60,7 @@ pub use digest::Digest;
 pub use entry::Entry;
 pub use game::Game;
 pub use header::Header;
+pub use origin::Origin;
 pub use outcome::Outcome;
 pub use params::{ParamSpec, ParamValue, Params};
 pub use play::Play;

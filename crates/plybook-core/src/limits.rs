@@ -16,6 +16,14 @@ pub const PRINCIPAL_BYTES_MAX: usize = 64;
 pub const NOTATION_BYTES_MAX: usize = 32;
 /// Longest header or line, in bytes: both fit into an index page beside their key.
 pub const LINE_BYTES_MAX: usize = 2_400;
+/// Shortest nonce that a seat adds to the seed, in bytes: shorter ones can be guessed from their commitment.
+pub const NONCE_BYTES_MIN: usize = 16;
+/// Longest nonce, in bytes.
+pub const NONCE_BYTES_MAX: usize = 64;
+/// Longest time that seats may have for a step of joining, in seconds: 30 days.
+pub const JOIN_SECONDS_MAX: u32 = 2_592_000;
+/// Most moves that a forked game begins with: they are written in one transaction.
+pub const GIVEN_MAX: u32 = 100_000;
 /// Most entries of a game. A board with as many pieces still fits into a reply of 4 MiB.
 pub const ENTRIES_MAX: u32 = 200_000;
 /// Most moves taken back by one undo.

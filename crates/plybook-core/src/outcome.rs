@@ -1,6 +1,6 @@
 //! How a game ended.
 //!
-//! Invariant: an outcome has winners or is a draw; nothing in between can be written down.
+//! Invariant: an outcome has winners, is a draw, or is void; nothing in between can be written down.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,8 +13,10 @@ use crate::seat::{Seat, SeatSet};
 pub enum Winners {
     /// These seats, at least one.
     Seats(SeatSet),
-    /// Nobody.
+    /// Nobody: the game was played to its end.
     Draw,
+    /// Nobody, and nobody lost: the game was broken off and has no result.
+    Void,
 }
 
 /// The ruleset's word for why a game ended: `[a-z][a-z0-9_]*`, 32 bytes at most.
@@ -98,6 +100,16 @@ impl Outcome {
         Outcome { winners: Winners::Draw, reason, lines: Vec::new() }
     }
 
+    /// The game has no result.
+    pub fn void(reason: Reason) -> Outcome {
+        Outcome { winners: Winners::Void, reason, lines: Vec::new() }
+    }
+
+    /// Whether the game was broken off without a result.
+    pub const fn is_void(&self) -> bool {
+        matches!(self.winners, Winners::Void)
+    }
+
     /// The same with deciding cells.
     #[must_use]
     pub fn through(mut self, lines: Vec<CellRun>) -> Outcome {
@@ -105,11 +117,11 @@ impl Outcome {
         self
     }
 
-    /// The winning seats; empty for a draw.
+    /// The winning seats; empty for a draw and for a game without a result.
     pub const fn winning_seats(&self) -> SeatSet {
         match self.winners {
             Winners::Seats(seats) => seats,
-            Winners::Draw => SeatSet::EMPTY,
+            Winners::Draw | Winners::Void => SeatSet::EMPTY,
         }
     }
 }

@@ -174,6 +174,7 @@ impl Position {
             Status::InProgress { to_move } => write!(text, "turn {to_move}"),
             Status::Finished(Outcome { winners: Winners::Seats(seats), reason, .. }) => write!(text, "win {seats} {reason}"),
             Status::Finished(Outcome { winners: Winners::Draw, reason, .. }) => write!(text, "draw {reason}"),
+            Status::Finished(Outcome { winners: Winners::Void, reason, .. }) => write!(text, "void {reason}"),
         };
         text.push_str("\ncells ");
         text.push_str(&self.cells_text());

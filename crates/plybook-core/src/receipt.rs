@@ -113,6 +113,11 @@ impl PublicKey {
         self.0.to_bytes()
     }
 
+    /// Whether it signed these bytes: strictly, so that no two implementations disagree.
+    pub fn signed(&self, bytes: &[u8], signature: &[u8; 64]) -> bool {
+        self.0.verify_strict(bytes, &Ed25519::from_bytes(signature)).is_ok()
+    }
+
     /// Its name.
     pub fn id(&self) -> KeyId {
         let digest = Digest::of(&self.bytes());
@@ -185,8 +190,7 @@ impl Signature {
     /// Whether its key is among these and signed this head.
     pub fn check(&self, head: &SignedHead, keys: &PublicKeys) -> Result<(), Unproved> {
         let key = keys.get(self.key_id).ok_or(Unproved::UnknownKey(self.key_id))?;
-        let signature = Ed25519::from_bytes(&self.bytes);
-        key.0.verify_strict(&head.bytes(), &signature).map_err(|_| Unproved::Wrong(self.key_id))
+        if key.signed(&head.bytes(), &self.bytes) { Ok(()) } else { Err(Unproved::Wrong(self.key_id)) }
     }
 }
 
@@ -241,7 +245,7 @@ impl Receipt {
     }
 }
 
-fn hex_array<const N: usize>(text: &str) -> Option<[u8; N]> {
+pub(crate) fn hex_array<const N: usize>(text: &str) -> Option<[u8; N]> {
     if text.bytes().any(|b| b.is_ascii_uppercase()) {
         return None;
     }

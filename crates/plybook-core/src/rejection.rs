@@ -3,10 +3,12 @@
 //! Invariant: every refusal has a type and says what the caller needs to go on. A refused request
 //! leaves the game as it was.
 
+use crate::entropy::{JoinRefusal, Step};
 use crate::outcome::Outcome;
 use crate::rules::Illegal;
-use crate::seat::Seat;
+use crate::seat::{Seat, SeatSet};
 use crate::seq::Seq;
+use crate::time::Time;
 
 /// Why a game refuses a request, in the order in which the checks are made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,6 +48,19 @@ pub enum Rejection {
         /// What is.
         head: Seq,
     },
+    /// The seats have yet to join: nothing is played before every nonce is in.
+    #[error("seats {waiting} have yet to join")]
+    NotJoined {
+        /// What they have to do.
+        step: Step,
+        /// The seats.
+        waiting: SeatSet,
+        /// Until when; after it, closing the game settles who was absent.
+        deadline: Time,
+    },
+    /// A step of joining is not accepted.
+    #[error("{0}")]
+    JoinNotAllowed(JoinRefusal),
     /// Another seat is to move.
     #[error("it is seat {to_move}'s turn")]
     NotYourTurn {
@@ -83,6 +98,9 @@ pub enum UndoRefusal {
     /// Dice were shown.
     #[error("dice were shown")]
     ChanceRevealed,
+    /// The move was given to this fork by the game that it comes from.
+    #[error("the move is one that the fork began with")]
+    Given,
 }
 
 impl UndoRefusal {
@@ -92,6 +110,7 @@ impl UndoRefusal {
             UndoRefusal::Policy => "POLICY",
             UndoRefusal::NotYourMove => "NOT_YOUR_MOVE",
             UndoRefusal::ChanceRevealed => "CHANCE_REVEALED",
+            UndoRefusal::Given => "GIVEN",
         }
     }
 }

@@ -14,12 +14,12 @@ use crate::book::{Book, BookError};
 use crate::dice::{Dice, Face, Seed, Throw};
 use crate::digest::Digest;
 use crate::entry::{Body, Entry};
-use crate::game::{Game, Head, State};
+use crate::game::{Fault, FoldError, Game, Head, State};
 use crate::header::{Header, SeedFrom};
 use crate::outcome::Outcome;
 use crate::receipt::{KeyId, PublicKeys, Unproved};
 use crate::rules::Rules;
-use crate::seat::Seat;
+use crate::seat::{Seat, SeatSet};
 use crate::seq::Seq;
 
 /// Where the rules that a header pins are found.
@@ -71,19 +71,40 @@ pub enum DiceClaim {
     FixedByService,
     /// The same, but the caller chose the seed, and could know every face in advance.
     FixedByCaller,
+    /// Drawn from the seed and a nonce of every seat, each committed to before any was revealed.
+    FixedJointly {
+        /// Who chose the seed, before the seats committed.
+        seed_from: SeedFrom,
+        /// The seats whose own keys signed what they committed to.
+        signed: SeatSet,
+    },
 }
 
 impl fmt::Display for DiceClaim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        let text = match self {
+            DiceClaim::FixedJointly { seed_from, signed } => return write_joint(f, *seed_from, *signed),
             DiceClaim::NoThrows => "nothing was thrown",
             DiceClaim::NotRevealed => "the seed is not revealed yet, so the faces cannot be checked",
             DiceClaim::FixedByService => "the dice were fixed before the first throw and not changed; the service chose the seed alone",
             DiceClaim::FixedByCaller => {
                 "the dice were fixed before the first throw and not changed; the caller chose the seed and could know every face"
             }
-        })
+        };
+        f.write_str(text)
     }
+}
+
+fn write_joint(f: &mut fmt::Formatter<'_>, seed_from: SeedFrom, signed: SeatSet) -> fmt::Result {
+    let whose = match seed_from {
+        SeedFrom::Service => "the service's",
+        SeedFrom::Caller => "the caller's",
+    };
+    write!(f, "the dice were drawn from {whose} seed and a nonce of every seat, each committed to before any was revealed; ")?;
+    if signed.is_empty() {
+        return f.write_str("no seat signed with a key of its own, so only who kept a nonce knows that it is the one sent");
+    }
+    write!(f, "signed by the own keys of seats {signed}")
 }
 
 /// The first thing that is wrong with a book.
@@ -94,6 +115,8 @@ pub struct Wrong {
     pub line: Option<usize>,
     /// The first wrong entry, where it is one.
     pub seq: Option<Seq>,
+    /// What is wrong with it.
+    pub fault: Fault,
     /// What it claims, and what the rules say.
     pub why: String,
 }
@@ -109,7 +132,7 @@ fn place(wrong: &Wrong) -> String {
 
 impl From<BookError> for Wrong {
     fn from(error: BookError) -> Wrong {
-        Wrong { line: Some(error.line), seq: error.seq, why: error.why }
+        Wrong { line: Some(error.line), seq: error.seq, fault: Fault::Form, why: error.why }
     }
 }
 
@@ -135,7 +158,9 @@ fn signed(file: &str, book: &Book, keys: &PublicKeys) -> Result<Signed, Wrong> {
     match signature.check(&book.head(), keys) {
         Ok(()) => Ok(Signed::By(signature.key_id)),
         Err(Unproved::UnknownKey(id)) => Ok(Signed::UnknownKey(id)),
-        Err(wrong @ Unproved::Wrong(_)) => Err(Wrong { line: Some(file.lines().count()), seq: None, why: wrong.to_string() }),
+        Err(wrong @ Unproved::Wrong(_)) => {
+            Err(Wrong { line: Some(file.lines().count()), seq: None, fault: Fault::Digest, why: wrong.to_string() })
+        }
     }
 }
 
@@ -172,7 +197,8 @@ impl Verifier {
     /// Checks the next line with its stored digest. After a wrong one nothing more can be said.
     pub fn follow(&mut self, line: &str, digest: Digest) -> Result<(), Wrong> {
         let draw = self.game.position().throws();
-        let entry = self.game.apply_line(line, digest).map_err(|error| wrong(error.seq, error.why))?;
+        let entry =
+            self.game.apply_line(line, digest).map_err(|FoldError { seq, fault, why }| Wrong { line: None, seq: Some(seq), fault, why })?;
         if let Some(thrown) = self.thrown(&entry, draw) {
             self.throws.push(thrown);
         }
@@ -189,9 +215,15 @@ impl Verifier {
             self.throws.iter().try_for_each(|thrown| thrown.check(&dice))?;
         }
         let header = self.game.header();
+        if (self.game.standing().len() as u32) < header.given() {
+            let why = format!("the game begins with {} moves given to it, and this one is missing", header.given());
+            return Err(wrong(self.game.head().seq.next(), why));
+        }
+        let joined = self.game.joining().map(|joining| joining.signed());
         let dice = match (self.throws.is_empty(), &self.seed, header.seed_from) {
             (true, _, _) => DiceClaim::NoThrows,
             (false, None, _) => DiceClaim::NotRevealed,
+            (false, Some(_), seed_from) if joined.is_some() => DiceClaim::FixedJointly { seed_from, signed: joined.unwrap_or_default() },
             (false, Some(_), SeedFrom::Service) => DiceClaim::FixedByService,
             (false, Some(_), SeedFrom::Caller) => DiceClaim::FixedByCaller,
         };
@@ -226,5 +258,5 @@ impl Thrown {
 }
 
 fn wrong(seq: Seq, why: String) -> Wrong {
-    Wrong { line: None, seq: Some(seq), why }
+    Wrong { line: None, seq: Some(seq), fault: Fault::Rules, why }
 }

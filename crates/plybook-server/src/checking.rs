@@ -3,6 +3,7 @@
 //! Invariant: it reads the book itself and trusts no cache, and it only reads; a wrong entry is an
 //! answer, not an error. A game that goes on is checked up to where it was when its last page was read.
 
+use plybook_core::game::Fault;
 use plybook_core::verify::{Report, Verifier, Wrong};
 use plybook_core::{Digest, Header, Seq};
 use plybook_rulesets::{Registry, RegistryError};
@@ -64,7 +65,7 @@ async fn follow(store: &dyn Store, key: GameKey, mut verifier: Verifier) -> Resu
             }
         }
         if let Some(seq) = missing {
-            return Ok(after(&verifier, Wrong { line: None, seq: Some(seq), why: "it is missing".to_owned() }));
+            return Ok(after(&verifier, Wrong { line: None, seq: Some(seq), fault: Fault::Form, why: "it is missing".to_owned() }));
         }
         if !whole {
             break;
@@ -102,7 +103,7 @@ fn header(key: GameKey, first: &StoredEntry) -> Result<Header, Wrong> {
 }
 
 fn wrong(why: impl Into<String>) -> Wrong {
-    Wrong { line: None, seq: Some(Seq::FIRST), why: why.into() }
+    Wrong { line: None, seq: Some(Seq::FIRST), fault: Fault::Form, why: why.into() }
 }
 
 fn at_first(wrong: Wrong) -> Finding {

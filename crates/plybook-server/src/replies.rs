@@ -4,6 +4,7 @@
 
 pub mod event;
 pub mod game;
+pub mod joining;
 pub mod position;
 pub mod ruleset;
 
@@ -31,7 +32,7 @@ pub fn outcome(outcome: &Outcome) -> v1::Outcome {
     let mut cells: Vec<u32> = outcome.lines.iter().flat_map(|run| run.cells()).map(|cell| cell.0).collect();
     cells.sort_unstable();
     cells.dedup();
-    v1::Outcome { winners: seats(outcome.winning_seats()), cells, reason: outcome.reason.to_string() }
+    v1::Outcome { winners: seats(outcome.winning_seats()), cells, reason: outcome.reason.to_string(), no_result: outcome.is_void() }
 }
 
 /// An action as a shape.

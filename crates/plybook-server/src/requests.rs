@@ -4,6 +4,7 @@
 //! sense is the game's to say. Two copies of a request have the same [`RequestKey`].
 
 pub mod canon;
+pub mod joining;
 pub mod page;
 pub mod plan;
 
@@ -225,8 +226,18 @@ mod tests {
             undo_policy: Some(v1::UndoPolicy { by: v1::UndoBy::Free.into(), over_throw: true, after_end: false }),
             seed: vec![7; 32],
             with_receipt: true,
+            joint_entropy: None,
+            receipt_policy: 0,
         };
-        let hashes = [plain, whole].map(|message| hex(super::plan::create(&caller, message).unwrap().request.hash));
-        assert_eq!(hashes, ["917325aa4070531f", "e7d1ff38d63fb8a7"]);
+        let asking = v1::CreateGameRequest {
+            joint_entropy: Some(v1::JointEntropy {
+                step_time: Some(prost_types::Duration { seconds: 60, nanos: 0 }),
+                if_absent: v1::IfAbsent::Forfeit.into(),
+            }),
+            receipt_policy: v1::ReceiptPolicy::Always.into(),
+            ..whole.clone()
+        };
+        let hashes = [plain, whole, asking].map(|message| hex(super::plan::create(&caller, message).unwrap().request.hash));
+        assert_eq!(hashes, ["917325aa4070531f", "e7d1ff38d63fb8a7", "fad109ddab160e44"]);
     }
 }

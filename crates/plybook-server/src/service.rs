@@ -7,6 +7,7 @@ mod close_game;
 mod create_game;
 mod get_book;
 mod get_game;
+mod join_game;
 mod list_games;
 mod list_keys;
 mod list_legal_actions;
@@ -68,6 +69,10 @@ impl GameService for GameRpc {
 
     async fn undo(&self, request: Request<v1::UndoRequest>) -> Result<Response<v1::UndoResponse>, Status> {
         Ok(Response::new(undo::answer(&self.0, request).await?))
+    }
+
+    async fn join_game(&self, request: Request<v1::JoinGameRequest>) -> Result<Response<v1::JoinGameResponse>, Status> {
+        Ok(Response::new(join_game::answer(&self.0, request).await?))
     }
 
     async fn close_game(&self, request: Request<v1::CloseGameRequest>) -> Result<Response<v1::CloseGameResponse>, Status> {

@@ -143,6 +143,11 @@ impl Answer {
                 .with("outcome_reason", outcome.reason),
             Rejection::NotFinished => Answer::new(Code::FailedPrecondition, R::GameNotFinished, message),
             Rejection::Stale { expected, .. } => Answer::new(Code::Aborted, R::StaleSeq, message).with("expected_seq", expected),
+            Rejection::NotJoined { step, waiting, deadline } => Answer::new(Code::FailedPrecondition, R::NotJoined, message)
+                .with("step", step.code())
+                .with("waiting_seats", waiting)
+                .with("deadline", deadline),
+            Rejection::JoinNotAllowed(why) => Answer::new(Code::FailedPrecondition, R::JoinNotAllowed, message).with("cause", why.code()),
             Rejection::NotYourTurn { to_move } => {
                 Answer::new(Code::FailedPrecondition, R::NotYourTurn, message).with("seat_to_move", to_move)
             }

@@ -9,6 +9,7 @@ mod walk;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use plybook_core::game::Fault;
 use plybook_core::game::State;
 use plybook_core::receipt::PublicKeys;
 use plybook_core::verify::{Report, Signed, Wrong, verify_signed};
@@ -112,7 +113,7 @@ fn read(file: &Path) -> Result<Vec<u8>, String> {
 fn not_text(error: &std::string::FromUtf8Error) -> Wrong {
     let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
     let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
-    Wrong { line: Some(line), seq: None, why: "is not UTF-8".to_owned() }
+    Wrong { line: Some(line), seq: None, fault: Fault::Form, why: "is not UTF-8".to_owned() }
 }
 
 fn in_words(file: &Path, verdict: &Verdict) -> String {

@@ -87,6 +87,9 @@ impl View {
                 format!("{} threw {}", words::seat_name(made.seat, &self.marks), faces.join(", "))
             }
             Some(Body::MoveUndone(undone)) => format!("the move of entry {} was taken back", undone.undone_seq),
+            Some(Body::NonceCommitted(joined)) => format!("{} committed to a nonce", words::seat_name(joined.seat, &self.marks)),
+            Some(Body::NonceRevealed(joined)) => format!("{} revealed its nonce", words::seat_name(joined.seat, &self.marks)),
+            Some(Body::SeatsAbsent(_)) => "seats did not join in time".to_owned(),
             Some(Body::GameClosed(_)) => "the game was closed".to_owned(),
             Some(Body::GameCreated(_)) => "the game was created".to_owned(),
             None => "something that is not known here".to_owned(),

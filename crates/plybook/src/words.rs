@@ -60,6 +60,7 @@ pub(crate) fn outcome(outcome: &v1::Outcome, marks: &[String]) -> String {
     let why = outcome.reason.replace('_', " ");
     let winners: Vec<String> = outcome.winners.iter().map(|seat| seat_name(*seat, marks)).collect();
     match winners.as_slice() {
+        [] if outcome.no_result => format!("No result: {why}."),
         [] => format!("A draw: {why}."),
         [one] => format!("{one} wins: {why}."),
         several => format!("{} win together: {why}.", several.join(" and ")),
@@ -100,7 +101,9 @@ mod tests {
     #[test]
     fn outcomes_name_everybody_who_won() {
         let marks = ["X".to_owned(), "O".to_owned(), "A".to_owned()];
-        let told = |winners: &[u32]| outcome(&v1::Outcome { winners: winners.into(), cells: vec![], reason: "board_full".into() }, &marks);
+        let told = |winners: &[u32]| {
+            outcome(&v1::Outcome { winners: winners.into(), cells: vec![], reason: "board_full".into(), no_result: false }, &marks)
+        };
         assert_eq!(told(&[]), "A draw: board full.");
         assert_eq!(told(&[1]), "O wins: board full.");
         assert_eq!(told(&[0, 2]), "X and A win together: board full.");

@@ -32,9 +32,9 @@ fn reasons_are_looked_for_in_a_fixed_order() {
 fn a_refusal_says_what_the_caller_needs() {
     let table = table().mnk(3, 3, 3).play("b2");
     let mut game = table.game().clone();
-    let dice = game.dice(plybook_core::Seed::new([7; 32]));
+    let seed = plybook_core::Seed::new([7; 32]);
     let request = |expected, ask| Request { actor: table_actor(1), expected: Seq(expected), ask };
-    let mut refused = |request: Request| game.decide(&request, Time::default(), &dice).unwrap_err();
+    let mut refused = |request: Request| game.decide(&request, Time::default(), &seed).unwrap_err();
     let stale = refused(request(1, Ask::MoveText("a1".to_owned())));
     assert_eq!(stale, Rejection::Stale { expected: Seq(1), head: Seq(2) });
     let unread = refused(request(2, Ask::MoveText("4".to_owned())));
@@ -56,10 +56,9 @@ fn a_decision_is_only_a_proposal() {
     for golden in all() {
         let header = golden.book.header().clone();
         let mut game = Game::new(header.clone(), registry().rules_of(&header).unwrap());
-        let dice = game.dice(golden.seed.clone());
         for entry in golden.entries() {
             let (head, position) = (game.head(), game.position().clone());
-            let early = game.decide(&request_of(&entry), Time::default(), &dice).unwrap();
+            let early = game.decide(&request_of(&entry), Time::default(), &golden.seed).unwrap();
             assert_eq!(early.time, head.time, "{}: never before the entry before it", golden.name);
             assert_eq!((game.head(), game.position()), (head, &position), "{}", golden.name);
             game.apply(&entry).unwrap();

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use plybook_core::entry::{Actor, Body, Move, Undo, in_book_order, read_format_1};
-use plybook_core::header::{Place, Principal, SeedFrom, UndoBy, UndoPolicy, check_place};
+use plybook_core::entropy::{Commit, IfAbsent, Joint, SeatSignature};
+use plybook_core::entry::{Absent, Actor, Body, Move, Reveal, Undo, in_book_order, read_format_1};
+use plybook_core::header::{Entropy, Place, Principal, Receipts, SeedFrom, UndoBy, UndoPolicy, check_place};
 use plybook_core::outcome::{CellRun, Reason, Winners};
 use plybook_core::{
-    Book, Cell, CellChange, Content, Digest, Entry, Header, Outcome, ParamValue, Params, RulesetId, Seat, SeatSet, Seed, Seq, Time, Uuid,
-    Verdict,
+    Book, Cell, CellChange, Content, Digest, Entry, Header, Origin, Outcome, ParamValue, Params, RulesetId, Seat, SeatSet, Seed, Seq, Time,
+    Uuid, Verdict, limits,
 };
 use plybook_tests::random::{Random, repeat};
 
@@ -72,7 +73,20 @@ fn header(random: &mut Random) -> Header {
         commitment: digest(random),
         seed_from: *random.pick(&[SeedFrom::Service, SeedFrom::Caller]),
         undo: undo(random),
+        origin: random.once_in(3).then(|| origin(random)),
+        entropy: if random.once_in(2) { Entropy::Service } else { joint(random) },
+        receipts: *random.pick(&[Receipts::OnRequest, Receipts::Always]),
     }
+}
+
+fn origin(random: &mut Random) -> Origin {
+    let given = random.below(u64::from(limits::GIVEN_MAX)) as u32;
+    Origin { game: Uuid::from_bytes(random.bytes()), seq: Seq(given + 1 + random.below(1000) as u32), digest: digest(random), given }
+}
+
+fn joint(random: &mut Random) -> Entropy {
+    let seconds = 1 + random.below(u64::from(limits::JOIN_SECONDS_MAX)) as u32;
+    Entropy::Joint(Joint { seconds, if_absent: *random.pick(&[IfAbsent::Abort, IfAbsent::Forfeit]) })
 }
 
 fn undo(random: &mut Random) -> UndoPolicy {
@@ -106,23 +120,49 @@ fn verdict(random: &mut Random) -> Verdict {
     if random.once_in(2) {
         return Verdict::Next { seat: seat(random), skipped: seats(random) };
     }
+    Verdict::Finished(outcome(random))
+}
+
+fn outcome(random: &mut Random) -> Outcome {
     let winners = seats(random);
-    let winners = if winners.is_empty() { Winners::Draw } else { Winners::Seats(winners) };
+    let nobody = *random.pick(&[Winners::Draw, Winners::Void]);
+    let winners = if winners.is_empty() { nobody } else { Winners::Seats(winners) };
     let lines = (0..random.below(4)).map(|_| run(random)).collect();
-    Verdict::Finished(Outcome { winners, reason: Reason::parse("a_reason2").unwrap(), lines })
+    Outcome { winners, reason: Reason::parse("a_reason2").unwrap(), lines }
+}
+
+fn made(random: &mut Random) -> Move {
+    Move {
+        notation: format!("m{}", text(random, 31, &['^'])),
+        ply: random.bits() as u32,
+        faces: (0..random.below(5)).map(|_| random.bits() as u8).collect(),
+        cells: cells(random),
+        verdict: verdict(random),
+    }
+}
+
+fn commit(random: &mut Random) -> Commit {
+    let (low, high): ([u8; 32], [u8; 32]) = (random.bytes(), random.bytes());
+    let mut signature = [0; 64];
+    signature[..32].copy_from_slice(&low);
+    signature[32..].copy_from_slice(&high);
+    Commit { commitment: digest(random), signed: random.once_in(2).then(|| SeatSignature { key: random.bytes(), signature }) }
+}
+
+fn reveal(random: &mut Random) -> Reveal {
+    let nonce = (0..random.from_to(16, 64)).map(|_| random.bits() as u8).collect();
+    Reveal { nonce, next: random.once_in(2).then(|| seat(random)) }
 }
 
 fn body(random: &mut Random) -> Body {
-    match random.below(4) {
+    match random.below(8) {
         0 => Body::Close,
+        2 => Body::Given(made(random)),
+        3 => Body::Commit(commit(random)),
+        4 => Body::Reveal(reveal(random)),
+        5 => Body::Absent(Absent { seats: SeatSet::only(seat(random)).with(seat(random)), outcome: outcome(random) }),
         1 => Body::Undo(Undo { target: Seq(random.bits() as u32), ply: random.bits() as u32, cells: cells(random), next: seat(random) }),
-        _ => Body::Move(Move {
-            notation: format!("m{}", text(random, 31, &['^'])),
-            ply: random.bits() as u32,
-            faces: (0..random.below(5)).map(|_| random.bits() as u8).collect(),
-            cells: cells(random),
-            verdict: verdict(random),
-        }),
+        _ => Body::Move(made(random)),
     }
 }
 
@@ -182,11 +222,25 @@ fn a_line_has_one_form() {
         format!("9 {T} 0:a move roll ply=5 throw=6,2 cells=0>1:4,5;2>1:7 skip=1,2 next=1"),
         format!("9 {T} 0:a move c1 ply=5 draw=yes reason=board_full seed={}", "0f".repeat(32)),
         format!("9 {T} -:a close seed={}", "0f".repeat(32)),
+        format!("2 {T} 0:a given b2 ply=1 cells=0>1:4 next=1"),
+        format!("2 {T} 0:a commit {}", "0f".repeat(32)),
+        format!("2 {T} 0:a commit {0} key={0} sig={0}{0}", "0f".repeat(32)),
+        format!("4 {T} 1:a reveal {}", "0f".repeat(16)),
+        format!("5 {T} 0:a reveal {} next=0", "0f".repeat(64)),
+        format!("3 {T} -:a absent 0,1 void=yes reason=absent seed={}", "0f".repeat(32)),
     ];
     for line in &good {
         assert_eq!(read_format_1(line).unwrap().to_string(), *line);
     }
     refused("", "is not a number");
+    refused(&format!("2 {T} 0:a commit 0f"), "is not a digest");
+    refused(&format!("2 {T} 0:a commit {0} key={0}", "0f".repeat(32)), "stand together");
+    refused(&format!("2 {T} 0:a commit {0} key={0} sig={0}", "0f".repeat(32)), "is not a signature");
+    refused(&format!("2 {T} 0:a reveal {}", "0f".repeat(15)), "16 to 64 bytes");
+    refused(&format!("2 {T} 0:a reveal {}", "0F".repeat(16)), "canonical");
+    refused(&format!("2 {T} 0:a reveal 0"), "is not a nonce");
+    refused(&format!("2 {T} -:a absent 1,0 void=yes reason=absent"), "ascending");
+    refused(&format!("2 {T} -:a absent 1 void=no reason=absent"), "one of next, win, draw=yes and void");
     refused(&format!("1 {T} 0:a close"), "numbered from 2");
     refused(&format!("02 {T} 0:a close"), "is not a number");
     refused(&format!("+2 {T} 0:a close"), "is not a number");
@@ -201,9 +255,9 @@ fn a_line_has_one_form() {
     refused(&format!("2 {T} 0:a close now"), "is not a fact");
     refused(&format!("2 {T} 0:a close "), "is not a fact");
     refused(&format!("2 {T} 0:a move b2"), "\"ply\" is missing");
-    refused(&format!("2 {T} 0:a move b2 ply=1"), "one of next, win and draw");
-    refused(&format!("2 {T} 0:a move b2 ply=1 win=0 draw=yes reason=line"), "one of next, win and draw");
-    refused(&format!("2 {T} 0:a move b2 ply=1 draw=no reason=line"), "one of next, win and draw");
+    refused(&format!("2 {T} 0:a move b2 ply=1"), "one of next, win, draw=yes and void");
+    refused(&format!("2 {T} 0:a move b2 ply=1 win=0 draw=yes reason=line"), "one of next, win, draw=yes and void");
+    refused(&format!("2 {T} 0:a move b2 ply=1 draw=no reason=line"), "one of next, win, draw=yes and void");
     refused(&format!("2 {T} 0:a move b2 ply=1 win=0"), "\"reason\" is missing");
     refused(&format!("2 {T} 0:a move b2 ply=1 win=0 reason=Line"), "is not a reason");
     refused(&format!("2 {T} 0:a move b2 ply=1 win=1,0 reason=line"), "ascending");

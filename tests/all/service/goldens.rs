@@ -74,12 +74,28 @@ async fn send(wire: &Wire, game_id: &str, entry: &Entry) -> v1::Position {
             let request = v1::UndoRequest { request_id, game_id, expected_seq, seat, target_seq, with_position, with_receipt: false };
             wire.games().undo(request).await.unwrap().into_inner().position.unwrap()
         }
-        Body::Close => {
+        Body::Commit(_) | Body::Reveal(_) => {
+            join(wire, &game_id, entry).await;
+            wire.get(&game_id).await.position.unwrap()
+        }
+        Body::Given(_) => panic!("given by nobody"),
+        Body::Close | Body::Absent(_) => {
             let request = v1::CloseGameRequest { request_id, game_id: game_id.clone(), expected_seq, with_receipt: false };
             wire.games().close_game(request).await.unwrap();
             wire.get(&game_id).await.position.unwrap()
         }
     }
+}
+
+async fn join(wire: &Wire, game_id: &str, entry: &Entry) {
+    use v1::join_game_request::Step;
+    let step = match &entry.body {
+        Body::Commit(commit) => Step::Commit(plybook_server::replies::joining::commitment(commit)),
+        Body::Reveal(reveal) => Step::Reveal(reveal.nonce.clone()),
+        _ => panic!("not a step of joining"),
+    };
+    let (request_id, game_id, seat) = (fresh(), game_id.to_owned(), entry.actor.seat.map(replies::seat));
+    wire.games().join_game(v1::JoinGameRequest { request_id, game_id, seat, step: Some(step), with_receipt: false }).await.unwrap();
 }
 
 fn creation(header: &Header, golden: &Golden) -> v1::CreateGameRequest {
@@ -95,7 +111,7 @@ fn creation(header: &Header, golden: &Golden) -> v1::CreateGameRequest {
         seats: header.seats.iter().map(|seat| v1::Seat { player_id: seat.player.clone(), mark: seat.mark.clone() }).collect(),
         undo_policy: Some(v1::UndoPolicy { by: by.into(), over_throw: header.undo.over_throw, after_end: header.undo.after_end }),
         seed: if header.seed_from == SeedFrom::Caller { golden.seed.reveal().to_vec() } else { Vec::new() },
-        with_receipt: false,
+        ..Default::default()
     }
 }
 

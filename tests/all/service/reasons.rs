@@ -7,7 +7,7 @@ use plybook_proto::v1::{self, ErrorReason, UndoBy};
 use plybook_store::Store;
 use plybook_tests::injected::{self, Call, DATABASE_SECRET, Fault, Local, over_sqlite};
 use plybook_tests::refused::Refused;
-use plybook_tests::wire::{Wire, fresh};
+use plybook_tests::wire::{PlayedGame, Wire, fresh};
 use sqlx::{Connection as _, Executor as _, SqliteConnection};
 use tonic::Request;
 
@@ -57,6 +57,8 @@ async fn provoke(reason: ErrorReason, bench: Bench) -> Option<Refused> {
         R::InvalidParameter => bench.wire.game().with("rows", 0).refused().await.only(&[]).field("ruleset.params.rows", "between").clone(),
         R::InvalidAction => invalid_action(&bench).await,
         R::IllegalMove => illegal_move(&bench).await,
+        R::NotJoined => not_joined(&bench).await,
+        R::JoinNotAllowed => join_not_allowed(&bench).await,
         R::NotYourTurn => not_your_turn(&bench).await,
         R::StaleSeq => stale(&bench).await,
         R::GameFinished => finished(&bench).await,
@@ -111,6 +113,27 @@ async fn illegal_move(bench: &Bench) -> Refused {
     let off = game.refuses_move(v1::MakeMoveRequest { action: Some(off), ..game.asks("a1") }).await;
     off.with("ILLEGAL_MOVE").meta("rule", "OFF_BOARD");
     game.refuses("b2").await.only(&["head_seq", "rule"]).meta("rule", "CELL_OCCUPIED").meta("head_seq", 2).clone()
+}
+
+async fn asking_for_nonces(bench: &Bench) -> PlayedGame {
+    let mut opening = bench.wire.game().of("snakes_and_ladders");
+    let step_time = Some(prost_types::Duration { seconds: 60, nanos: 0 });
+    opening.request.joint_entropy = Some(v1::JointEntropy { step_time, if_absent: v1::IfAbsent::Abort.into() });
+    opening.await
+}
+
+async fn not_joined(bench: &Bench) -> Refused {
+    let game = asking_for_nonces(bench).await;
+    let refused = game.refuses("roll").await;
+    refused.only(&["deadline", "head_seq", "step", "waiting_seats"]).meta("step", "COMMIT").meta("waiting_seats", "0,1").clone()
+}
+
+async fn join_not_allowed(bench: &Bench) -> Refused {
+    let game = asking_for_nonces(bench).await;
+    let step = Some(v1::join_game_request::Step::Reveal(vec![7; 16]));
+    let (request_id, game_id) = (fresh(), game.id.clone());
+    let early = v1::JoinGameRequest { request_id, game_id, seat: Some(0), step, with_receipt: false };
+    Refused::by(bench.wire.games().join_game(early).await).only(&["cause", "head_seq"]).meta("cause", "TOO_EARLY").clone()
 }
 
 async fn not_your_turn(bench: &Bench) -> Refused {

@@ -127,7 +127,8 @@ impl PlayedGame {
             Body::GameCreated(_) => Some(0),
             Body::MoveMade(made) => made.next_seat,
             Body::MoveUndone(undone) => Some(undone.next_seat),
-            Body::GameClosed(_) => None,
+            Body::NonceRevealed(revealed) => revealed.next_seat,
+            Body::NonceCommitted(_) | Body::SeatsAbsent(_) | Body::GameClosed(_) => None,
         };
         event
     }

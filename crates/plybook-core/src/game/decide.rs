@@ -3,7 +3,8 @@
 //! Order of checks: shape → closed or finished → expected entry → turn → legality → limits.
 
 use crate::action::Action;
-use crate::dice::Dice;
+use crate::dice::Seed;
+use crate::entropy::Commit;
 use crate::entry::{Actor, Body, Entry, Move, Undo, in_book_order};
 use crate::game::{Game, State};
 use crate::header::UndoBy;
@@ -20,7 +21,7 @@ use crate::time::Time;
 pub struct Request {
     /// Who.
     pub actor: Actor,
-    /// The last entry that they decided on.
+    /// The last entry that they decided on; a step of joining depends on none.
     pub expected: Seq,
     /// What.
     pub ask: Ask,
@@ -36,41 +37,62 @@ pub enum Ask {
     /// To take back the move with this number and everything after it; without a number, the
     /// seat's latest standing move.
     Undo(Option<Seq>),
-    /// To close a finished game.
+    /// To commit to a nonce.
+    Commit(Commit),
+    /// To reveal the nonce committed to.
+    Reveal(Vec<u8>),
+    /// To close a finished game, or one in which seats did not join in time.
     Close,
 }
 
 impl Game {
     /// The entry that this request becomes at `now`, or why it is refused. The game stays as it was.
-    pub fn decide(&mut self, request: &Request, now: Time, dice: &Dice) -> Result<Entry, Rejection> {
+    pub fn decide(&mut self, request: &Request, now: Time, seed: &Seed) -> Result<Entry, Rejection> {
         let action = self.read_ask(request)?;
-        self.check_open(&request.ask)?;
-        if request.expected < self.decided || request.expected > self.head.seq {
+        let time = now.max(self.head.time);
+        self.check_open(&request.ask, time)?;
+        let joins = matches!(request.ask, Ask::Commit(_) | Ask::Reveal(_));
+        if !joins && (request.expected < self.decided || request.expected > self.head.seq) {
             return Err(Rejection::Stale { expected: request.expected, head: self.head.seq });
         }
         // A finished game can be closed even then, or its seed would stay hidden.
         if self.head.seq.0 >= limits::ENTRIES_MAX && request.ask != Ask::Close {
             return Err(Rejection::Limit { limit: "entries_per_game", most: u64::from(limits::ENTRIES_MAX) });
         }
-        let body = match (&request.ask, action) {
-            (Ask::Undo(target), _) => Body::Undo(self.decide_undo(request.actor.seat, *target)?),
-            (_, Some(action)) => Body::Move(self.decide_move(request.actor.seat, action, dice)?),
-            (_, None) => Body::Close,
+        let entry = match self.absence(time).filter(|_| request.ask == Ask::Close) {
+            Some((absent, deadline)) => self.entry(request, deadline, Body::Absent(absent), seed),
+            None => {
+                let body = self.decide_body(request, action, time, seed)?;
+                self.entry(request, time, body, seed)
+            }
         };
-        let closes = match &body {
-            Body::Move(Move { verdict: Verdict::Finished(_), .. }) => !self.header.undo.after_end,
-            Body::Close => true,
-            _ => false,
-        };
-        let seed = closes.then(|| dice.seed().clone());
-        // Closing concerns the game and not a seat, whoever asked for it.
-        let seat = if body == Body::Close { None } else { request.actor.seat };
-        let actor = Actor { seat, by: request.actor.by.clone() };
-        let entry = Entry { seq: self.head.seq.next(), time: now.max(self.head.time), actor, body, seed };
         if entry.to_string().len() > limits::LINE_BYTES_MAX {
             return Err(Rejection::Limit { limit: "line_bytes", most: limits::LINE_BYTES_MAX as u64 });
         }
         Ok(entry)
+    }
+
+    fn decide_body(&mut self, request: &Request, action: Option<Action>, at: Time, seed: &Seed) -> Result<Body, Rejection> {
+        let seat = request.actor.seat;
+        match (&request.ask, action) {
+            (Ask::Commit(commit), _) => self.decide_commit(seat, commit, at),
+            (Ask::Reveal(nonce), _) => self.decide_reveal(seat, nonce, at),
+            (Ask::Undo(target), _) => Ok(Body::Undo(self.decide_undo(seat, *target)?)),
+            (_, Some(action)) => Ok(Body::Move(self.decide_move(seat, action, seed)?)),
+            (_, None) => Ok(Body::Close),
+        }
+    }
+
+    fn entry(&self, request: &Request, time: Time, body: Body, seed: &Seed) -> Entry {
+        let closes = match &body {
+            Body::Move(Move { verdict: Verdict::Finished(_), .. }) => !self.header.undo.after_end,
+            Body::Close | Body::Absent(_) => true,
+            _ => false,
+        };
+        // What concerns the game and not a seat is nobody's at the table, whoever asked for it.
+        let seat = if matches!(body, Body::Close | Body::Absent(_)) { None } else { request.actor.seat };
+        let actor = Actor { seat, by: request.actor.by.clone() };
+        Entry { seq: self.head.seq.next(), time, actor, body, seed: closes.then(|| seed.clone()) }
     }
 
     fn read_ask(&self, request: &Request) -> Result<Option<Action>, Rejection> {
@@ -81,7 +103,7 @@ impl Game {
         let shapes = self.rules().shapes();
         let refuse = |detail: String| Rejection::InvalidAction { detail, accepted: shapes.iter().map(|shape| shape.name()).collect() };
         match &request.ask {
-            Ask::Undo(_) | Ask::Close => Ok(None),
+            Ask::Undo(_) | Ask::Commit(_) | Ask::Reveal(_) | Ask::Close => Ok(None),
             Ask::Move(action) if shapes.contains(&action.shape()) => Ok(Some(*action)),
             Ask::Move(action) => Err(refuse(format!("this game has no action {:?}", action.shape().name()))),
             Ask::MoveText(text) if text.len() > limits::NOTATION_BYTES_MAX => {
@@ -93,24 +115,28 @@ impl Game {
         }
     }
 
-    fn check_open(&self, ask: &Ask) -> Result<(), Rejection> {
+    fn check_open(&self, ask: &Ask, now: Time) -> Result<(), Rejection> {
         let finished = |outcome: &Outcome, closed| Err(Rejection::Finished { outcome: outcome.clone(), closed });
         match (self.state(), self.outcome(), ask) {
-            (State::Active, _, Ask::Close) => Err(Rejection::NotFinished),
+            (State::Active, _, Ask::Close) if self.absence(now).is_none() => Err(Rejection::NotFinished),
             (State::Closed, Some(outcome), _) => finished(outcome, true),
-            (State::Finished, Some(outcome), Ask::Move(_) | Ask::MoveText(_)) => finished(outcome, false),
+            (State::Finished, Some(_), Ask::Undo(_) | Ask::Close) => Ok(()),
+            (State::Finished, Some(outcome), _) => finished(outcome, false),
             _ => Ok(()),
         }
     }
 
-    fn decide_move(&mut self, seat: Option<Seat>, action: Action, dice: &Dice) -> Result<Move, Rejection> {
+    fn decide_move(&mut self, seat: Option<Seat>, action: Action, seed: &Seed) -> Result<Move, Rejection> {
+        if let Some(rejection) = self.not_joined() {
+            return Err(rejection);
+        }
         let to_move = self.to_move().ok_or(Rejection::NotFinished)?;
         if seat != Some(to_move) {
             return Err(Rejection::NotYourTurn { to_move });
         }
         let throw = self.rules().throw(action);
         let draw = self.position().throws();
-        let faces = throw.map_or_else(Vec::new, |throw| dice.throw(draw, to_move, throw));
+        let faces = throw.map_or_else(Vec::new, |throw| self.dice(seed.clone()).throw(draw, to_move, throw));
         let changes = self.play.resolve(action, &faces).map_err(Rejection::Illegal)?;
         let cells = in_book_order(changes.cells().to_vec());
         let verdict = self.play.step(changes, throw.is_some());
@@ -131,7 +157,7 @@ impl Game {
     pub(super) fn undoable(&self, seat: Option<Seat>, target: Option<Seq>) -> Result<usize, Rejection> {
         let refuse = |why| Err(Rejection::UndoNotAllowed(why));
         let Some(seat) = seat else { return refuse(UndoRefusal::NotYourMove) };
-        let policy = self.header.undo;
+        let (policy, given) = (self.header.undo, self.header.given() as usize);
         if policy.by == UndoBy::None || (self.state() == State::Finished && !policy.after_end) {
             return refuse(UndoRefusal::Policy);
         }
@@ -140,6 +166,9 @@ impl Game {
             None => self.play.standing().iter().rposition(|standing| standing.seat == seat),
         };
         let ply = ply.ok_or(Rejection::NothingToUndo)?;
+        if ply < given {
+            return refuse(UndoRefusal::Given);
+        }
         let taken = &self.play.standing()[ply..];
         if policy.by == UndoBy::OwnLastMove && taken.iter().any(|standing| standing.seat != seat) {
             return refuse(UndoRefusal::NotYourMove);

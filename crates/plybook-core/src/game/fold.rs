@@ -12,12 +12,26 @@ use crate::rules::Verdict;
 use crate::seat::Seat;
 use crate::seq::Seq;
 
+/// What is wrong with an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The line is no line of a book.
+    Form,
+    /// The line is chained to something else than what stands before it.
+    Digest,
+    /// The line is whole and in its place, but the rules and policies of its game do not allow it, or
+    /// give something else than it claims.
+    Rules,
+}
+
 /// Why an entry does not follow from the book before it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("entry {seq}: {why}")]
 pub struct FoldError {
     /// The first wrong entry.
     pub seq: Seq,
+    /// What is wrong with it.
+    pub fault: Fault,
     /// What it claims, and what the rules say.
     pub why: String,
 }
@@ -26,10 +40,11 @@ impl Game {
     /// Moves on by the next line of the book and its stored digest.
     pub fn apply_line(&mut self, line: &str, digest: Digest) -> Result<Entry, FoldError> {
         let seq = self.head.seq.next();
-        let entry = self.header.read_entry(line).map_err(|error| FoldError { seq, why: format!("the line {error}") })?;
+        let entry =
+            self.header.read_entry(line).map_err(|error| FoldError { seq, fault: Fault::Form, why: format!("the line {error}") })?;
         let follows = self.head.digest.chain(line);
         if follows != digest {
-            return Err(FoldError { seq, why: format!("its digest is {follows}, not {digest}") });
+            return Err(FoldError { seq, fault: Fault::Digest, why: format!("its digest is {follows}, not {digest}") });
         }
         self.apply_linked(&entry, digest)?;
         Ok(entry)
@@ -43,10 +58,10 @@ impl Game {
     }
 
     fn apply_linked(&mut self, entry: &Entry, digest: Digest) -> Result<(), FoldError> {
-        self.fold(entry).map_err(|why| FoldError { seq: self.head.seq.next(), why })?;
+        self.fold(entry).map_err(|why| FoldError { seq: self.head.seq.next(), fault: Fault::Rules, why })?;
         self.head = Head { seq: entry.seq, digest, time: entry.time };
         self.closed = entry.closes();
-        if !matches!(entry.body, Body::Close) {
+        if matches!(entry.body, Body::Given(_) | Body::Move(_) | Body::Undo(_)) {
             self.decided = entry.seq;
         }
         Ok(())
@@ -69,7 +84,17 @@ impl Game {
             return Err(format!("a game has at most {} entries", limits::ENTRIES_MAX));
         }
         self.check_seed(entry)?;
+        let given = (self.standing.len() as u32) < self.header.given();
+        if given != matches!(entry.body, Body::Given(_)) {
+            return Err(format!("the game begins with {} moves given to it, no more and no less", self.header.given()));
+        }
         match &entry.body {
+            Body::Given(Move { verdict: Verdict::Finished(_), .. }) => Err("a move that ended a game is given".to_owned()),
+            Body::Given(made) => self.fold_move(entry.seq, entry.actor.seat, made),
+            Body::Commit(commit) => self.fold_commit(entry.actor.seat, commit, entry.time),
+            Body::Reveal(reveal) => self.fold_reveal(entry.actor.seat, reveal, entry.time),
+            Body::Absent(absent) => self.fold_absent(entry.actor.seat, absent, entry.time),
+            Body::Move(_) | Body::Undo(_) if self.waits_for().is_some() => Err("seats have yet to join".to_owned()),
             Body::Move(made) => self.fold_move(entry.seq, entry.actor.seat, made),
             Body::Undo(undo) => self.fold_undo(entry.actor.seat, undo),
             Body::Close if entry.actor.seat.is_some() => Err("a game is closed by nobody at the table".to_owned()),
@@ -81,8 +106,8 @@ impl Game {
     fn check_seed(&self, entry: &Entry) -> Result<(), String> {
         let closes = match entry.body {
             Body::Move(_) => entry.outcome().is_some() && !self.header.undo.after_end,
-            Body::Undo(_) => false,
-            Body::Close => true,
+            Body::Given(_) | Body::Commit(_) | Body::Reveal(_) | Body::Undo(_) => false,
+            Body::Absent(_) | Body::Close => true,
         };
         match &entry.seed {
             Some(_) if !closes => Err("it reveals the seed but does not close the game".to_owned()),
@@ -93,7 +118,7 @@ impl Game {
     }
 
     fn fold_move(&mut self, seq: Seq, seat: Option<Seat>, made: &Move) -> Result<(), String> {
-        let to_move = self.to_move().ok_or("the game was finished before it")?;
+        let to_move = self.position().to_move().ok_or("the game was finished before it")?;
         if seat != Some(to_move) {
             return Err(format!("it is a move of another seat than {to_move}, whose turn it is"));
         }
@@ -146,6 +171,7 @@ impl Game {
 fn tell(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Next { seat, .. } => format!("seat {seat} is next"),
+        Verdict::Finished(outcome) if outcome.is_void() => format!("no result ({})", outcome.reason),
         Verdict::Finished(outcome) if outcome.winning_seats().is_empty() => format!("a draw ({})", outcome.reason),
         Verdict::Finished(outcome) => format!("won by {} ({})", outcome.winning_seats(), outcome.reason),
     }

@@ -71,8 +71,8 @@ impl Games {
             return self.answer_again(key, id, table).await.map(Some);
         }
         let now = self.clock.now();
-        let dice = table.dice.clone();
-        let entry = match table.game.decide(request, now, &dice) {
+        let seed = table.seed.clone();
+        let entry = match table.game.decide(request, now, &seed) {
             Ok(entry) => entry,
             Err(rejection) => return self.reconsider(key, rejection, shared, table).await,
         };

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plybook_core::header::{Place, Principal, SeedFrom, UndoPolicy};
+use plybook_core::header::{Entropy, Place, Principal, Receipts, SeedFrom, UndoPolicy};
 use plybook_core::{Game, Header, ParamValue, Params, Rules, RulesetId, Seed, Seq, limits};
 use plybook_store::{Create, GameKey, NewGame, RequestKey, TenantId};
 
@@ -31,6 +31,10 @@ pub struct Plan {
     pub seats: Vec<Place>,
     /// What may be taken back.
     pub undo: UndoPolicy,
+    /// Where the dice come from.
+    pub entropy: Entropy,
+    /// Which answers carry a receipt.
+    pub receipts: Receipts,
     /// The caller's seed, if there is one.
     pub seed: Option<Seed>,
 }
@@ -51,7 +55,8 @@ impl Games {
             None => (self.ids.seed()?, SeedFrom::Service),
         };
         let commitment = seed.commitment();
-        let header = Header { game, created, by: plan.by, ruleset, params, seats: plan.seats, commitment, seed_from, undo: plan.undo };
+        let Plan { by, seats, undo, entropy, receipts, .. } = plan;
+        let header = Header { game, created, by, ruleset, params, seats, commitment, seed_from, undo, origin: None, entropy, receipts };
         let text = header.to_string();
         if text.len() > limits::LINE_BYTES_MAX {
             return Err(Refusal::Limit { limit: "line_bytes", most: limits::LINE_BYTES_MAX as u64 });
@@ -88,7 +93,11 @@ impl Games {
         let (name, version, params) = (plan.ruleset.clone(), plan.version, std::mem::take(&mut plan.params));
         let seats = plan.seats.len() as u8;
         let chosen = tokio::task::spawn_blocking(move || registry.choose(&name, version, params, seats)).await;
-        Ok(chosen.map_err(|error| Refusal::internal(format!("building rules panicked: {error}")))??)
+        let chosen = chosen.map_err(|error| Refusal::internal(format!("building rules panicked: {error}")))??;
+        if plan.entropy != Entropy::Service && !throws_dice(&chosen.1) {
+            return Err(Refusal::field("joint_entropy", format!("{} throws no dice", chosen.0)));
+        }
+        Ok(chosen)
     }
 
     async fn created_before(&self, tenant: TenantId, request: RequestKey, refusal: Refusal) -> Result<Arc<Game>, Refusal> {
@@ -110,4 +119,9 @@ impl Games {
         self.opened.insert(key, Arc::clone(&opened)).await;
         self.tables.insert(key, SharedTable::new(Table::at_header(opened, seed))).await;
     }
+}
+
+/// Rulesets that throw dice have these parameters (`proto/book-format.md`, section 2).
+fn throws_dice(params: &Params) -> bool {
+    ["dice", "sides"].iter().all(|name| params.values().contains_key(*name))
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use plybook_core::{Dice, Digest, Entry, Game, Seed, Seq};
+use plybook_core::{Digest, Entry, Game, Seed, Seq};
 use plybook_store::StoredEntry;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use uuid::Uuid;
@@ -22,8 +22,8 @@ pub struct Table {
     pub game: Game,
     /// Header and rules.
     pub opened: Arc<Opened>,
-    /// The dice, from the seed.
-    pub dice: Dice,
+    /// The seed behind the dice.
+    pub seed: Seed,
     /// Which entry answered which request.
     requests: HashMap<Uuid, Seq>,
 }
@@ -32,9 +32,8 @@ impl Table {
     /// A table at entry 1.
     pub fn at_header(opened: Arc<Opened>, seed: Seed) -> Table {
         let game = Game::new(opened.header.clone(), Arc::clone(&opened.rules));
-        let dice = game.dice(seed);
         let requests = HashMap::from([(opened.request_id, Seq::FIRST)]);
-        Table { game, opened, dice, requests }
+        Table { game, opened, seed, requests }
     }
 
     /// Moves on by the next stored entry.

@@ -22,6 +22,17 @@ pub fn stored(opened: &Opened, stored: &StoredEntry) -> Result<v1::Event, Refusa
     let rules = opened.rules.as_ref();
     let body = match &entry.body {
         Body::Move(made) => Wire::MoveMade(move_made(rules, &entry, made)),
+        Body::Given(made) => Wire::MoveMade(v1::MoveMade { given: true, ..move_made(rules, &entry, made) }),
+        Body::Commit(commit) => Wire::NonceCommitted(v1::NonceCommitted {
+            seat: entry.actor.seat.map_or(0, replies::seat),
+            nonce: Some(replies::joining::commitment(commit)),
+        }),
+        Body::Reveal(reveal) => Wire::NonceRevealed(v1::NonceRevealed {
+            seat: entry.actor.seat.map_or(0, replies::seat),
+            nonce: reveal.nonce.clone(),
+            next_seat: reveal.next.map(replies::seat),
+        }),
+        Body::Absent(absent) => Wire::SeatsAbsent(v1::SeatsAbsent { seats: replies::seats(absent.seats) }),
         Body::Undo(undo) => Wire::MoveUndone(move_undone(rules, &entry, undo)),
         Body::Close => Wire::GameClosed(v1::GameClosed {}),
     };
@@ -44,6 +55,9 @@ fn created(opened: &Opened, stored: &StoredEntry) -> v1::Event {
         seed_from_caller: header.seed_from == SeedFrom::Caller,
         dice_scheme: dice::SCHEME.to_owned(),
         undo_policy: Some(replies::game::undo_policy(header.undo)),
+        joint_entropy: replies::joining::joint(header),
+        receipt_policy: replies::joining::receipts(header.receipts).into(),
+        origin: replies::joining::origin(header),
     };
     v1::Event {
         create_time: Some(replies::time(header.created)),
@@ -73,6 +87,7 @@ fn move_made(rules: &dyn Rules, entry: &Entry, made: &Move) -> v1::MoveMade {
         ply: made.ply,
         next_seat: entry.next_seat().map(replies::seat),
         skipped_seats: replies::seats(made.verdict.skipped()),
+        given: false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use plybook_core::entry::Body;
 use plybook_core::game::State;
-use plybook_core::header::{SeedFrom, UndoBy, UndoPolicy};
+use plybook_core::header::{Entropy, SeedFrom, UndoBy, UndoPolicy};
 use plybook_core::{Digest, Game, Header, Seed, Seq};
 use plybook_proto::v1;
 use plybook_store::{StoredEntry, Summary};
@@ -18,6 +18,7 @@ pub fn whole(game: &Game, seed: Option<&Seed>) -> v1::Game {
         seat_to_move: game.to_move().map(replies::seat),
         outcome: game.outcome().map(replies::outcome),
         position: Some(replies::position::of(game)),
+        joining: game.waits_for().map(replies::joining::joining),
         revealed_seed: seed.map_or_else(Vec::new, |seed| seed.reveal().to_vec()),
         ..frame(game.header(), head.seq, head.digest)
     }
@@ -33,7 +34,7 @@ pub fn listed(summary: &Summary) -> Result<v1::Game, Refusal> {
     let mut game = frame(&header, last.seq, last.digest);
     game.state = state(summary.state).into();
     if last.seq == Seq::FIRST {
-        game.seat_to_move = Some(0);
+        game.seat_to_move = (header.entropy == Entropy::Service).then_some(0);
         return Ok(game);
     }
     let read = |stored: &StoredEntry| header.read_entry(&stored.line).map_err(|error| corrupt(stored.seq, error.why));
@@ -65,6 +66,9 @@ fn frame(header: &Header, seq: Seq, digest: Digest) -> v1::Game {
         seed_commitment: header.commitment.0.to_vec(),
         seed_from_caller: header.seed_from == SeedFrom::Caller,
         undo_policy: Some(undo_policy(header.undo)),
+        joint_entropy: replies::joining::joint(header),
+        receipt_policy: replies::joining::receipts(header.receipts).into(),
+        origin: replies::joining::origin(header),
         ..v1::Game::default()
     }
 }

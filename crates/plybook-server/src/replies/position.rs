@@ -13,7 +13,7 @@ pub fn of(game: &Game) -> v1::Position {
     v1::Position {
         seq: u64::from(game.head().seq.0),
         ply: position.ply(),
-        seat_to_move: position.to_move().map(replies::seat),
+        seat_to_move: game.to_move().map(replies::seat),
         topology: Some(topology(&rules.topology())),
         cells: occupied.map(|(cell, content)| v1::OccupiedCell { cell: cell.0, pieces: replies::event::pieces(rules, content) }).collect(),
         scores: rules.scores(position),

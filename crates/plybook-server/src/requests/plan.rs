@@ -12,7 +12,7 @@ use crate::auth::Caller;
 use crate::games::create::Plan;
 use crate::limits;
 use crate::refusal::{Refusal, echo};
-use crate::requests::{canon::Canon, request_id};
+use crate::requests::{canon::Canon, joining, request_id};
 
 /// Marks where the caller names none: the first that are free.
 const MARKS: [&str; SEATS_MAX as usize] = ["X", "O", "A", "B", "C", "D", "E", "F"];
@@ -32,22 +32,49 @@ pub fn create(caller: &Caller, message: v1::CreateGameRequest) -> Result<Plan, R
     let seats = seats(message.seats)?;
     let undo = undo(asked_undo)?;
     let seed = seed(&message.seed)?;
+    let entropy = joining::entropy(message.joint_entropy.as_ref())?;
+    let receipts = joining::receipts(message.receipt_policy)?;
     let version = (ruleset.version != 0).then_some(ruleset.version);
-    let hash = hash(&ruleset.id, ruleset.version, &params, &asked_seats, asked_undo, &message.seed);
+    let canon = canon(&ruleset.id, ruleset.version, &params, &asked_seats, asked_undo, &message.seed);
+    let hash = policies(canon, message.joint_entropy.as_ref(), message.receipt_policy).hash();
     let request = RequestKey { id, hash };
-    Ok(Plan { tenant: caller.tenant, by: caller.principal.clone(), request, ruleset: ruleset.id, version, params, seats, undo, seed })
+    Ok(Plan {
+        tenant: caller.tenant,
+        by: caller.principal.clone(),
+        request,
+        ruleset: ruleset.id,
+        version,
+        params,
+        seats,
+        undo,
+        entropy,
+        receipts,
+        seed,
+    })
+}
+
+/// What came into the contract later is hashed only where it is asked for, so that earlier requests stay what they were.
+fn policies(mut canon: Canon, joint: Option<&v1::JointEntropy>, receipts: i32) -> Canon {
+    if let Some(joint) = joint {
+        let seconds = joint.step_time.map_or(0, |time| time.seconds);
+        canon = canon.text("joint_entropy").signed(seconds).signed(joint.if_absent.into());
+    }
+    if receipts != 0 {
+        canon = canon.text("receipt_policy").signed(receipts.into());
+    }
+    canon
 }
 
 /// Everything is taken as the caller gave it, so that other defaults in a later release make no other
 /// request of the same one.
-fn hash(
+fn canon(
     ruleset: &str,
     version: u32,
     params: &BTreeMap<String, ParamValue>,
     seats: &[v1::Seat],
     undo: v1::UndoPolicy,
     seed: &[u8],
-) -> [u8; 32] {
+) -> Canon {
     let mut canon = Canon::of("CreateGame").text(ruleset).number(version.into()).number(params.len() as u64);
     for (name, value) in params {
         canon = canon.text(name);
@@ -68,7 +95,7 @@ fn hash(
         v1::UndoBy::OwnLastMove => "own_last_move",
         v1::UndoBy::Free => "free",
     };
-    canon.text(by).flag(undo.over_throw).flag(undo.after_end).bytes(seed).hash()
+    canon.text(by).flag(undo.over_throw).flag(undo.after_end).bytes(seed)
 }
 
 fn param((name, value): (String, v1::ParamValue)) -> Result<(String, ParamValue), Refusal> {

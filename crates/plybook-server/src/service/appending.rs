@@ -4,6 +4,7 @@
 //! Invariant: the position is the one right after the event's own entry, however far the game has
 //! gone on since.
 
+use plybook_core::header::Receipts;
 use plybook_core::receipt::SignedHead;
 use plybook_proto::v1;
 
@@ -30,7 +31,8 @@ impl Service {
     pub(super) async fn append(&self, asked: Asked, wanted: Wanted) -> Result<Appended, Refusal> {
         telemetry::record_game(asked.key.game);
         // Who gets no receipt is told before anything is appended.
-        let signer = wanted.receipt.then(|| self.keys.signer()).transpose()?;
+        let always = self.games.opened(asked.key).await?.header.receipts == Receipts::Always;
+        let signer = (always || wanted.receipt).then(|| self.keys.signer()).transpose()?;
         let acted = self.games.act(asked.key, asked.id, asked.request).await?;
         telemetry::record_entry(asked.key.game, acted.stored.seq);
         let event = replies::event::stored(&acted.opened, &acted.stored)?;

@@ -1,6 +1,7 @@
 //! CreateGame: a header becomes entry 1.
 
 use plybook_core::Seq;
+use plybook_core::header::Receipts;
 use plybook_core::receipt::SignedHead;
 use plybook_proto::v1;
 use tonic::Request;
@@ -18,6 +19,7 @@ pub(super) async fn answer(service: &Service, request: Request<v1::CreateGameReq
     let with_receipt = message.with_receipt;
     let plan = plan::create(&caller, message)?;
     // Who gets no receipt is told before anything is created.
+    let with_receipt = with_receipt || plan.receipts == Receipts::Always;
     let signer = with_receipt.then(|| service.keys.signer()).transpose()?;
     let game = service.games.create(plan).await?;
     telemetry::record_entry(game.header().game, Seq::FIRST);

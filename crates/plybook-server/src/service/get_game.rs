@@ -18,7 +18,7 @@ pub(super) async fn answer(service: &Service, request: Request<v1::GetGameReques
     let key = caller.game(requests::game_id(&message.game_id)?);
     telemetry::record_game(key.game);
     let game = match message.at_seq.map(requests::seq) {
-        None => service.games.with_head(key, |table| whole(&table.game, table.dice.seed())).await?,
+        None => service.games.with_head(key, |table| whole(&table.game, &table.seed)).await?,
         Some(seq) => {
             let (game, _) = service.games.at(key, seq).await?;
             let seed = service.games.store().seed(key).await?.ok_or(Refusal::GameNotFound)?;

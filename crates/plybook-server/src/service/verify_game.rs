@@ -3,6 +3,7 @@
 //! Invariant: a wrong entry is an answer, not an error.
 
 use plybook_core::Seq;
+use plybook_core::header::SeedFrom;
 use plybook_core::verify::DiceClaim;
 use plybook_proto::v1;
 use tonic::Request;
@@ -10,6 +11,7 @@ use tonic::Request;
 use crate::auth::authenticate;
 use crate::checking::{Finding, check};
 use crate::refusal::Refusal;
+use crate::replies;
 use crate::requests;
 use crate::service::Service;
 use crate::telemetry;
@@ -26,7 +28,7 @@ pub(super) async fn answer(service: &Service, request: Request<v1::VerifyGameReq
             first_wrong_seq: wrong.seq.map(|seq| u64::from(seq.0)),
             why: wrong.why,
             book_digest: digest.map_or_else(Vec::new, |digest| digest.0.to_vec()),
-            dice_claim: v1::DiceClaim::Unspecified.into(),
+            ..v1::VerifyGameResponse::default()
         }),
         Finding::Verified(report) => {
             telemetry::record_entry(key.game, Seq(report.entries));
@@ -34,6 +36,7 @@ pub(super) async fn answer(service: &Service, request: Request<v1::VerifyGameReq
                 entries: u64::from(report.entries),
                 book_digest: report.digest.0.to_vec(),
                 dice_claim: claim(report.dice).into(),
+                signed_seats: signed(report.dice),
                 ..v1::VerifyGameResponse::default()
             })
         }
@@ -46,5 +49,14 @@ const fn claim(claim: DiceClaim) -> v1::DiceClaim {
         DiceClaim::NotRevealed => v1::DiceClaim::NotRevealed,
         DiceClaim::FixedByService => v1::DiceClaim::FixedByService,
         DiceClaim::FixedByCaller => v1::DiceClaim::FixedByCaller,
+        DiceClaim::FixedJointly { seed_from: SeedFrom::Service, .. } => v1::DiceClaim::Joint,
+        DiceClaim::FixedJointly { seed_from: SeedFrom::Caller, .. } => v1::DiceClaim::JointWithCallersSeed,
+    }
+}
+
+fn signed(claim: DiceClaim) -> Vec<u32> {
+    match claim {
+        DiceClaim::FixedJointly { signed, .. } => replies::seats(signed),
+        _ => Vec::new(),
     }
 }

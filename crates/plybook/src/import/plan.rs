@@ -105,14 +105,15 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The step that an entry of a book was.
-pub(crate) fn step(entry: &Entry) -> Step {
+/// The step that an entry of a book was; nothing for what comes before the first move.
+pub(crate) fn step(entry: &Entry) -> Option<Step> {
     let seat = entry.actor.seat.map(|seat| u32::from(seat.0));
-    match &entry.body {
+    Some(match &entry.body {
         Body::Move(made) => Step::Move { seat: seat.unwrap_or_default(), notation: made.notation.clone() },
         Body::Undo(undo) => Step::Undo { seat, target: u64::from(undo.target.0) },
         Body::Close => Step::Close,
-    }
+        Body::Given(_) | Body::Commit(_) | Body::Reveal(_) | Body::Absent(_) => return None,
+    })
 }
 
 /// The request for a game with this header, under a seed if there is one to give.
@@ -131,6 +132,6 @@ pub(crate) fn create(header: &Header, seed: Vec<u8>) -> v1::CreateGameRequest {
         seats: header.seats.iter().map(seat).collect(),
         undo_policy: Some(policy),
         seed,
-        with_receipt: false,
+        ..Default::default()
     }
 }

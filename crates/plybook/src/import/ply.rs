@@ -4,6 +4,7 @@
 //! and so is one whose dice could not be shown again.
 
 use plybook_core::entry::Body;
+use plybook_core::header::Entropy;
 use plybook_core::{Book, Entry, Game};
 use plybook_rulesets::Registry;
 
@@ -12,6 +13,9 @@ use super::plan::{self, After, Plan};
 /// The plan for a file, or why it is refused.
 pub(crate) fn read(text: &str, registry: &Registry) -> Result<Plan, String> {
     let book = Book::parse(text).map_err(|error| error.to_string())?;
+    if book.header().entropy != Entropy::Service || book.header().origin.is_some() {
+        return Err("only its seats, or the game that it was forked from, could play it again".to_owned());
+    }
     let rules = registry.rules_of(book.header()).map_err(|error| error.to_string())?;
     let mut game = Game::new(book.header().clone(), rules);
     let mut entries: Vec<Entry> = Vec::new();
@@ -24,5 +28,5 @@ pub(crate) fn read(text: &str, registry: &Registry) -> Result<Plan, String> {
         return Err(format!("entry {} throws dice, and the seed is not revealed: the same faces could not be shown again", entry.seq));
     }
     let seed = seed.map_or_else(Vec::new, |seed| seed.reveal().to_vec());
-    Ok(Plan { create: plan::create(book.header(), seed), steps: entries.iter().map(plan::step).collect(), after: After::of(&game) })
+    Ok(Plan { create: plan::create(book.header(), seed), steps: entries.iter().filter_map(plan::step).collect(), after: After::of(&game) })
 }
