@@ -5,6 +5,7 @@ mod export;
 mod import;
 mod import_again;
 mod import_formats;
+mod kept;
 mod keys;
 mod play;
 mod verify;

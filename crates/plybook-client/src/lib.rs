@@ -10,6 +10,7 @@
 //! | [`events`] | one game followed |
 //! | [`options`] | how long to wait, and for what |
 //! | [`error`] | refused, or unavailable |
+//! | [`receipt`] | a receipt as a line of text |
 //!
 //! ```no_run
 //! # async fn table() -> Result<(), Box<dyn std::error::Error>> {
@@ -33,6 +34,7 @@ pub mod error;
 pub mod events;
 pub mod options;
 mod patience;
+pub mod receipt;
 mod routes;
 
 pub use client::Client;

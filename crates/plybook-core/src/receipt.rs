@@ -40,6 +40,34 @@ impl SignedHead {
         digest.copy_from_slice(&self.digest.0);
         bytes
     }
+
+    /// What this book has in its place.
+    pub fn in_book(&self, book: &Book) -> InBook {
+        let links = book.links();
+        match (self.seq.0 as usize).checked_sub(1).and_then(|at| links.get(at)) {
+            _ if book.header().game != self.game => InBook::OtherGame(book.header().game),
+            None => InBook::Nothing(Seq(links.len() as u32)),
+            Some(link) if link.digest != self.digest => InBook::OtherDigest(link.digest),
+            Some(_) => InBook::Same,
+        }
+    }
+}
+
+/// What a book has in the place of a head that somebody kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InBook {
+    /// The same: it begins with all that the head covers.
+    #[error("the book has this very entry there")]
+    Same,
+    /// Another digest: it was written anew, there or before.
+    #[error("the book has another digest there: {0}")]
+    OtherDigest(Digest),
+    /// No such entry; this is its last. It was cut, or taken away before the head was.
+    #[error("the book has no such entry: its last is {0}")]
+    Nothing(Seq),
+    /// It is the book of another game.
+    #[error("the book is of another game: {0}")]
+    OtherGame(Uuid),
 }
 
 /// Names a public key: the first eight bytes of its SHA-256, printed as 16 hexadecimal digits.
@@ -240,8 +268,26 @@ impl Receipt {
     /// Whether this book has the very entry that the receipt is about. A book that was written anew
     /// up to there has another digest.
     pub fn is_of(&self, book: &Book) -> bool {
-        let at = (self.seq.0 as usize).checked_sub(1).and_then(|at| book.links().get(at));
-        book.header().game == self.game && at.is_some_and(|link| link.digest == self.digest)
+        self.head().in_book(book) == InBook::Same
+    }
+
+    /// Reads the line that it prints.
+    pub fn parse(line: &str) -> Option<Receipt> {
+        let mut words = line.strip_prefix("receipt ")?.splitn(4, ' ');
+        let game = Uuid::try_parse(words.next()?).ok()?;
+        let seq = Seq(words.next()?.parse().ok().filter(|seq| *seq >= 1)?);
+        let digest = Digest::parse(words.next()?)?;
+        let receipt = Receipt::new(SignedHead { game, seq, digest }, Signature::parse(words.next()?)?);
+        // One receipt has one form: no sign, no leading zero, no other spelling of the game.
+        (receipt.to_string() == line).then_some(receipt)
+    }
+}
+
+/// One line: `receipt <game> <entry> <digest> <key id> <signature>`.
+impl fmt::Display for Receipt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let signature = Signature { key_id: self.key_id, bytes: self.signature };
+        write!(f, "receipt {} {} {} {signature}", self.game, self.seq, self.digest)
     }
 }
 

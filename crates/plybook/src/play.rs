@@ -6,9 +6,11 @@
 mod command;
 mod keyboard;
 mod opening;
+mod receipts;
 mod table;
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 
 use clap::Args;
 use plybook_client::{Client, Error};
@@ -19,6 +21,7 @@ use crate::screen::Screen;
 use command::Command;
 use keyboard::{Keyboard, Typed};
 pub(crate) use opening::Opening;
+use receipts::Receipts;
 use table::Table;
 
 /// Flags of `plybook play`.
@@ -35,12 +38,17 @@ pub(crate) struct PlayArgs {
     /// played at this keyboard.
     #[arg(long, value_name = "NUMBER")]
     seat: Option<u32>,
+    /// Ask for a receipt with everything done here, and add it to this file as a line, for `plybook verify --receipt`
+    #[arg(long, value_name = "FILE")]
+    receipts: Option<PathBuf>,
 }
 
 /// Plays until the game is over or the keyboard has enough.
 pub(crate) async fn run(args: PlayArgs) -> anyhow::Result<()> {
     let client = args.link.client()?;
     let screen = Screen::new();
+    // Before there is a game: it would be one that cannot be played as asked.
+    let receipts = args.receipts.as_deref().map(Receipts::open).transpose()?;
     let game_id = match &args.game {
         Some(game_id) => game_id.clone(),
         None => {
@@ -63,14 +71,14 @@ pub(crate) async fn run(args: PlayArgs) -> anyhow::Result<()> {
     let mut interrupts = Interrupts::listen()?;
     let again = again("play", &args.link.flag(), " --game", &game_id);
     tokio::select! {
-        done = sit_and_play(client, args, &game_id) => done,
+        done = sit_and_play(client, args, receipts, &game_id) => done,
         () = interrupts.next() => Ok(Screen::new().say(format!("\nInterrupted; go on with: {again}"))?),
     }
 }
 
-async fn sit_and_play(client: Client, args: PlayArgs, game_id: &str) -> anyhow::Result<()> {
+async fn sit_and_play(client: Client, args: PlayArgs, receipts: Option<Receipts>, game_id: &str) -> anyhow::Result<()> {
     let screen = Screen::new();
-    let table = Table::sit(client.clone(), game_id, args.seat).await?;
+    let table = Table::sit(client.clone(), game_id, args.seat, receipts.is_some()).await?;
     let session = Session {
         client,
         screen,
@@ -78,6 +86,7 @@ async fn sit_and_play(client: Client, args: PlayArgs, game_id: &str) -> anyhow::
         keyboard: Keyboard::new(),
         typing: std::io::stdin().is_terminal(),
         flag: args.link.flag(),
+        receipts,
         prompted: false,
     };
     session.play().await
@@ -97,6 +106,8 @@ struct Session {
     typing: bool,
     /// What another command needs to find the same servers.
     flag: String,
+    /// Where receipts are kept.
+    receipts: Option<Receipts>,
     /// Whether the prompt stands in the last line.
     prompted: bool,
 }
@@ -176,6 +187,9 @@ impl Session {
             Command::Close => self.table.close().await,
             Command::Move(notation) => self.table.make_move(&notation).await,
         };
+        if let (Some(receipts), Some(receipt)) = (&mut self.receipts, self.table.take_receipt()) {
+            receipts.keep(&receipt)?;
+        }
         match done {
             Ok(()) => self.show()?,
             Err(Error::Refused(refused)) => {

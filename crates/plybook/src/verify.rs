@@ -2,8 +2,9 @@
 //!
 //! Invariant: every file is read to its end or to the first thing that is wrong with it; one wrong
 //! file makes the exit code 1, whatever the others are. With public keys given, a book that none of them
-//! signed is not verified: a forger would take the signature off.
+//! signed is not verified: a forger would take the signature off. So is one that is not what somebody kept of it.
 
+mod kept;
 mod walk;
 
 use std::path::{Path, PathBuf};
@@ -13,9 +14,11 @@ use plybook_core::game::Fault;
 use plybook_core::game::State;
 use plybook_core::receipt::PublicKeys;
 use plybook_core::verify::{Report, Signed, Wrong, verify_signed};
-use plybook_core::{Outcome, Seat};
+use plybook_core::{Outcome, Receipt, Seat};
 use plybook_rulesets::Registry;
 use serde_json::{Value, json};
+
+use kept::{Finding, Kept};
 
 use crate::keys::public_keys;
 use crate::screen::Screen;
@@ -34,14 +37,16 @@ pub(crate) struct VerifyArgs {
     /// Public keys as `plybook keys` prints them: every book must be signed by one of them; may be repeated
     #[arg(long, value_name = "FILE", conflicts_with = "database")]
     public_key: Vec<PathBuf>,
+    #[command(flatten)]
+    kept: kept::KeptArgs,
 }
 
 /// What came of one file.
 enum Verdict {
-    Verified(Box<Report>),
+    Verified(Box<Report>, Vec<Finding>),
     Wrong(Wrong),
-    /// The book follows from itself, and none of the keys given signed it.
-    NotProved(String),
+    /// The book follows from itself, and none of the keys given signed it, or it is not what was kept.
+    NotProved(String, Vec<Finding>),
     /// The file itself cannot be read.
     Unreadable(String),
 }
@@ -55,47 +60,73 @@ pub(crate) async fn run(args: &VerifyArgs) -> anyhow::Result<()> {
         return walk::run(&args.walk, args.json).await;
     }
     let keys = public_keys(&args.public_key)?;
+    let mut kept = args.kept.read(args.files.len())?;
     let registry = Registry::standard();
     let screen = Screen::new();
     let mut wrong = 0;
     for file in &args.files {
-        let verdict = check(file, &registry, &keys);
-        wrong += usize::from(!matches!(verdict, Verdict::Verified(_)));
+        let verdict = check(file, &registry, &keys, &mut kept);
+        wrong += usize::from(!matches!(verdict, Verdict::Verified(..)));
         let told = if args.json { as_json(file, &verdict).to_string() } else { in_words(file, &verdict) };
         screen.say(told)?;
     }
-    if wrong > 0 {
-        bail!("{wrong} of {} did not verify", args.files.len());
+    let mut left = 0;
+    for (file, receipt) in kept.left() {
+        left += 1;
+        screen.say(without_book(file, receipt, args.json))?;
     }
-    Ok(())
+    match (wrong, left) {
+        (0, 0) => Ok(()),
+        (0, _) => bail!("{left} of the receipts had no book to be compared with"),
+        _ => bail!("{wrong} of {} did not verify", args.files.len()),
+    }
 }
 
-fn check(file: &Path, registry: &Registry, keys: &PublicKeys) -> Verdict {
+/// A receipt of a game that no book given is of, or none that could be verified.
+fn without_book(file: &Path, receipt: &Receipt, json: bool) -> String {
+    let (file, why) = (file.display().to_string(), "no book that follows from itself is of its game");
+    let Receipt { game, seq, .. } = receipt;
+    if json {
+        return json!({ "receipt": file, "verified": false, "game_id": game.to_string(), "entry": seq.0, "why": why }).to_string();
+    }
+    format!("{file}: NOT COMPARED: game {game}, entry {seq}: {why}")
+}
+
+fn check(file: &Path, registry: &Registry, keys: &PublicKeys, kept: &mut Kept) -> Verdict {
     match read(file) {
         Err(why) => Verdict::Unreadable(why),
         Ok(bytes) => match String::from_utf8(bytes) {
             Err(error) => Verdict::Wrong(not_text(&error)),
             Ok(text) => match verify_signed(&text, registry, keys) {
-                Ok(report) => proved(report, keys),
+                Ok(report) => proved(report, keys, kept.compare(&text, keys)),
                 Err(wrong) => Verdict::Wrong(wrong),
             },
         },
     }
 }
 
-fn proved(report: Report, keys: &PublicKeys) -> Verdict {
+fn proved(report: Report, keys: &PublicKeys, kept: Vec<Finding>) -> Verdict {
+    let failed = kept.iter().filter(|finding| !finding.holds()).count();
+    if failed > 0 {
+        return Verdict::NotProved(format!("{failed} of {} kept of it did not hold", kept.len()), kept);
+    }
     match report.signed {
-        Signed::No if !keys.is_empty() => Verdict::NotProved("it is not signed".to_owned()),
-        Signed::UnknownKey(id) if !keys.is_empty() => Verdict::NotProved(format!("it is signed by a key that was not given: {id}")),
-        _ => Verdict::Verified(Box::new(report)),
+        // A receipt over the last entry is the very signature that could stand below the book.
+        Signed::No | Signed::UnknownKey(_) if kept.iter().any(Finding::signs_all) => Verdict::Verified(Box::new(report), kept),
+        Signed::No if !keys.is_empty() => Verdict::NotProved("it is not signed".to_owned(), kept),
+        Signed::UnknownKey(id) if !keys.is_empty() => Verdict::NotProved(format!("it is signed by a key that was not given: {id}"), kept),
+        _ => Verdict::Verified(Box::new(report), kept),
     }
 }
 
 /// What the signature shows, and what would show more.
-fn signature(signed: Signed) -> String {
+fn signature(signed: Signed, kept: &[Finding]) -> String {
     let more = "a book written anew from its first entry would pass as well; only a signature whose public key is given, \
                 a receipt or a head digest taken earlier shows that";
     match signed {
+        // What they show stands below.
+        Signed::No if !kept.is_empty() => "not signed".to_owned(),
+        Signed::UnknownKey(id) if !kept.is_empty() => format!("signed by a key that was not given: {id}"),
         Signed::No => format!("not signed: {more}"),
         Signed::UnknownKey(id) => format!("signed by a key that was not given: {id}; {more}"),
         Signed::By(id) => format!("signed by key {id}: this head is one that the key's owner had"),
@@ -121,9 +152,9 @@ fn in_words(file: &Path, verdict: &Verdict) -> String {
     match verdict {
         Verdict::Unreadable(why) => format!("{file}: cannot be read: {why}"),
         Verdict::Wrong(wrong) => format!("{file}: WRONG: {wrong}"),
-        Verdict::NotProved(why) => format!("{file}: NOT PROVED: it follows from itself, but {why}"),
-        Verdict::Verified(report) => format!(
-            "{file}: verified\n  game {} of {}, {} entries, {}\n  {}\n  dice: {}\n  head digest {}\n  {}",
+        Verdict::NotProved(why, kept) => format!("{file}: NOT PROVED: it follows from itself, but {why}{}", kept_lines(kept)),
+        Verdict::Verified(report, kept) => format!(
+            "{file}: verified\n  game {} of {}, {} entries, {}\n  {}\n  dice: {}\n  head digest {}\n  {}{}",
             report.header.game,
             report.header.ruleset,
             report.entries,
@@ -131,19 +162,25 @@ fn in_words(file: &Path, verdict: &Verdict) -> String {
             outcome(report.outcome.as_ref()),
             report.dice,
             report.digest,
-            signature(report.signed),
+            signature(report.signed, kept),
+            kept_lines(kept),
         ),
     }
+}
+
+fn kept_lines(kept: &[Finding]) -> String {
+    kept.iter().map(|finding| format!("\n  {finding}")).collect()
 }
 
 fn as_json(file: &Path, verdict: &Verdict) -> Value {
     let file = file.display().to_string();
     match verdict {
-        Verdict::Unreadable(why) | Verdict::NotProved(why) => json!({ "file": file, "verified": false, "why": why }),
+        Verdict::Unreadable(why) => json!({ "file": file, "verified": false, "why": why }),
+        Verdict::NotProved(why, kept) => json!({ "file": file, "verified": false, "why": why, "kept": kept_json(kept) }),
         Verdict::Wrong(wrong) => {
             json!({ "file": file, "verified": false, "line": wrong.line, "entry": wrong.seq.map(|seq| seq.0), "why": wrong.why })
         }
-        Verdict::Verified(report) => json!({
+        Verdict::Verified(report, kept) => json!({
             "file": file,
             "verified": true,
             "game_id": report.header.game.to_string(),
@@ -157,8 +194,13 @@ fn as_json(file: &Path, verdict: &Verdict) -> Value {
             "head_digest": report.digest.to_string(),
             "signed": matches!(report.signed, Signed::By(_)),
             "key_id": key_id(report.signed),
+            "kept": kept_json(kept),
         }),
     }
+}
+
+fn kept_json(kept: &[Finding]) -> Value {
+    kept.iter().map(Finding::as_json).collect()
 }
 
 /// The key that the book names, whether it was given or not.

@@ -31,7 +31,7 @@ fn file(folder: &Path, name: &str, text: &str, mode: u32) -> String {
 }
 
 /// A server that signs, with its logs at their loudest in `log`.
-fn signing(flags: &[&str]) -> House {
+pub(super) fn signing(flags: &[&str]) -> House {
     let folder = tempfile::tempdir().unwrap();
     let books = folder.path().join("books.db");
     let setup = node::over(books.to_str().unwrap()).with(flags).with(&["--log", "trace"]);

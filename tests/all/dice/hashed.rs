@@ -51,9 +51,10 @@ pub(super) const WAYS: &[(&str, Way)] = &[
     ("HMAC(key {}, draw)", |field, public| hmac(field, &public.draw.to_be_bytes())),
 ];
 
+type Reading = fn(&[u8; 32]) -> Face;
+
 /// How a face is read from 32 bytes.
-pub(super) const READINGS: &[(&str, fn(&[u8; 32]) -> Face)] =
-    &[("first eight bytes", first_eight), ("last byte", |bytes| bytes[31] % SIDES + 1)];
+pub(super) const READINGS: &[(&str, Reading)] = &[("first eight bytes", first_eight), ("last byte", |bytes| bytes[31] % SIDES + 1)];
 
 /// As the dice themselves read it.
 pub(super) fn first_eight(bytes: &[u8; 32]) -> Face {

@@ -36,7 +36,9 @@ fn seeded(seed: &dyn Fn(&Opening<'_>) -> [u8; 32]) -> Maker<'_> {
     Maker { seed, die: None }
 }
 
-fn thrown(die: &dyn Fn(&Public<'_>) -> Face) -> Maker<'_> {
+type Die<'a> = &'a dyn Fn(&Public<'_>) -> Face;
+
+fn thrown(die: Die<'_>) -> Maker<'_> {
     Maker { seed: &secret, die: Some(die) }
 }
 
@@ -103,7 +105,7 @@ fn leaning_dice_are_seen() {
         (1..=SIDES).find(unseen).filter(|_| public.faces.len() >= 12).unwrap_or_else(|| even(&random))
     };
     let alike = |public: &Public<'_>| public.before.map_or_else(|| even(&random), |before| before.faces[public.faces.len()]);
-    let dice: [(&dyn Fn(&Public<'_>) -> Face, &str); 6] = [
+    let dice: [(Die<'_>, &str); 6] = [
         (&sticky, "the last face"),
         (&loaded, "always 6"),
         (&never_twice, "the last face"),

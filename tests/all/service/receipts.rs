@@ -32,15 +32,17 @@ async fn served(wire: &Wire) -> PublicKeys {
     listed(wire).await.into_iter().map(read).collect()
 }
 
-/// A receipt as a client reads it.
+/// A receipt as a client reads it; what it keeps as text is the same.
 fn read(receipt: &v1::Receipt) -> Receipt {
-    Receipt {
+    let read = Receipt {
         game: Uuid::try_parse(&receipt.game_id).unwrap(),
         seq: Seq(u32::try_from(receipt.seq).unwrap()),
         digest: Digest(receipt.book_digest.as_slice().try_into().unwrap()),
         key_id: KeyId::parse(&receipt.key_id).unwrap(),
         signature: receipt.signature.as_slice().try_into().unwrap(),
-    }
+    };
+    assert_eq!(Receipt::parse(&plybook_client::receipt::line(receipt)), Some(read.clone()));
+    read
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Signatures over heads: what they prove, to whom, and what takes them apart.
 
-use plybook_core::receipt::{BadKey, KeyId, PublicKey, PublicKeys, Signature, SignedHead, Unproved};
+use plybook_core::receipt::{BadKey, InBook, KeyId, PublicKey, PublicKeys, Signature, SignedHead, Unproved};
 use plybook_core::verify::{Report, Signed, Wrong, verify, verify_signed};
 use plybook_core::{Book, Digest, Header, Receipt, Seq, Uuid};
 use plybook_server::signing::SigningKey;
@@ -119,6 +119,50 @@ fn a_book_written_anew_is_found_by_who_has_the_key_or_a_receipt() {
         let as_ours = Signature { key_id: ours.public().id(), ..theirs.sign(&forged.head()) };
         check(&forged.clone().signed(as_ours), &[&ours]).expect_err("another key's signature under our id");
         assert!(!kept.iter().any(|receipt| receipt.is_of(&forged)), "{}: whoever has any receipt sees it", golden.name);
+    }
+}
+
+/// What a book has in the place of a head that was kept: the same, or which difference.
+#[test]
+fn a_head_that_was_kept_is_compared_with_what_stands_there() {
+    let book = table().mnk(3, 3, 3).play("b2 a1").book().clone();
+    let forged = written_anew(&book);
+    let head = SignedHead { seq: Seq(2), digest: book.links()[1].digest, ..book.head() };
+    assert_eq!(head.in_book(&book), InBook::Same);
+    assert_eq!(head.in_book(&forged), InBook::OtherDigest(forged.links()[1].digest));
+    assert_eq!(SignedHead { seq: Seq(4), ..head }.in_book(&book), InBook::Nothing(Seq(3)));
+    assert_eq!(SignedHead { seq: Seq(0), ..head }.in_book(&book), InBook::Nothing(Seq(3)));
+    assert_eq!(SignedHead { game: Uuid::nil(), ..head }.in_book(&book), InBook::OtherGame(head.game));
+}
+
+#[test]
+fn a_receipt_is_one_line_of_one_form() {
+    let receipt = key(1).receipt(table().mnk(3, 3, 3).play("b2").book().head());
+    let line = receipt.to_string();
+    let signature = Signature { key_id: receipt.key_id, bytes: receipt.signature };
+    assert_eq!(line, format!("receipt {} 2 {} {signature}", receipt.game, receipt.digest));
+    assert_eq!(Receipt::parse(&line), Some(receipt.clone()));
+    let game = receipt.game.to_string();
+    for other in [
+        String::new(),
+        line.to_uppercase(),
+        format!("{line} "),
+        format!(" {line}"),
+        format!("{line}\n"),
+        format!("{line}0"),
+        line[..line.len() - 2].to_owned(),
+        line.replacen("receipt ", "", 1),
+        line.replacen("receipt ", "signed ", 1),
+        line.replacen(' ', "  ", 1),
+        line.replacen(&game, &game.to_uppercase(), 1),
+        line.replacen(&game, &game.replace('-', ""), 1),
+        line.replacen(" 2 ", " 0 ", 1),
+        line.replacen(" 2 ", " 02 ", 1),
+        line.replacen(" 2 ", " +2 ", 1),
+        line.replacen(" 2 ", " 4294967296 ", 1),
+        line.replacen(&receipt.digest.to_string(), &receipt.digest.to_string().to_uppercase(), 1),
+    ] {
+        assert_eq!(Receipt::parse(&other), None, "{other:?}");
     }
 }
 

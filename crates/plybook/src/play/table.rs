@@ -31,11 +31,15 @@ pub(crate) struct Table {
     seat: Option<u32>,
     marks: Vec<String>,
     notation: Notation,
+    /// Whether to ask for receipts.
+    with_receipt: bool,
+    /// The one that came with the last request.
+    receipt: Option<v1::Receipt>,
 }
 
 impl Table {
     /// Sits down at a game: in one seat, or in all of them.
-    pub(crate) async fn sit(client: Client, game_id: &str, seat: Option<u32>) -> anyhow::Result<Table> {
+    pub(crate) async fn sit(client: Client, game_id: &str, seat: Option<u32>, with_receipt: bool) -> anyhow::Result<Table> {
         let game = client.game(game_id, None).await?;
         let seats = game.seats.len() as u32;
         if let Some(seat) = seat.filter(|seat| *seat >= seats) {
@@ -45,7 +49,8 @@ impl Table {
         let request = v1::ListLegalActionsRequest { game_id: game_id.to_owned(), page_size: 50, page_token: String::new() };
         let legal = client.list_legal_actions(request).await?;
         let notation = Notation::of(&game, &legal.actions);
-        let mut table = Table { client, game, standing: Vec::new(), news: String::new(), heard: 0, seat, marks, notation };
+        let (standing, news) = (Vec::new(), String::new());
+        let mut table = Table { client, game, standing, news, heard: 0, seat, marks, notation, with_receipt, receipt: None };
         table.catch_up().await?;
         Ok(table)
     }
@@ -103,9 +108,11 @@ impl Table {
             expected_seq: Some(self.game.seq),
             seat: Some(self.seat.or(self.game.seat_to_move).unwrap_or_default()),
             action: Some(v1::Action { shape: Some(v1::action::Shape::Notation(notation.to_owned())) }),
+            with_receipt: self.with_receipt,
             ..Default::default()
         };
         let response = self.client.make_move(request).await?;
+        self.receipt = response.receipt;
         self.did(response.event).await
     }
 
@@ -122,18 +129,27 @@ impl Table {
             expected_seq: Some(self.game.seq),
             seat: Some(self.seat.or(last_mover).or(self.game.seat_to_move).unwrap_or_default()),
             target_seq: target.map(|standing| standing.seq),
+            with_receipt: self.with_receipt,
             ..Default::default()
         };
         let response = self.client.undo(request).await?;
+        self.receipt = response.receipt;
         self.did(response.event).await
     }
 
     /// Closes a finished game.
     pub(crate) async fn close(&mut self) -> Result<(), Error> {
         let game_id = self.game.game_id.clone();
-        let request = v1::CloseGameRequest { game_id, expected_seq: Some(self.game.seq), ..Default::default() };
+        let (expected_seq, with_receipt) = (Some(self.game.seq), self.with_receipt);
+        let request = v1::CloseGameRequest { game_id, expected_seq, with_receipt, ..Default::default() };
         let response = self.client.close_game(request).await?;
+        self.receipt = response.receipt;
         self.did(response.event).await
+    }
+
+    /// The receipt that came with the last request, once.
+    pub(crate) const fn take_receipt(&mut self) -> Option<v1::Receipt> {
+        self.receipt.take()
     }
 
     /// What may be played, in the ruleset's notation.
