@@ -142,12 +142,50 @@ CREATE TRIGGER game_seed_is_final BEFORE UPDATE OR DELETE ON game_seed
 CREATE TRIGGER game_seed_is_not_truncated BEFORE TRUNCATE ON game_seed
     FOR EACH STATEMENT EXECUTE FUNCTION plybook_refuse_change();
 
+-- Requests that a game or its policy refused: who asked for what, when, against which head, and why not.
+--
+-- * A record beside the books, for disputes. Nothing is decided by it, so there are no triggers: rows go
+--   when a game has too many of them, or when they are too old.
+-- * Logged, so that backups and standbys have it: after a failover "I did click!" can still be answered.
+--   What writes it commits asynchronously instead, and so waits for no disk.
+-- * There is no foreign key to game: it would lock the game's row with every batch. The insert itself
+--   leaves out what concerns no game of its tenant.
+-- * number ascends in the order of writing over all games. The key serves a game's list and its pruning,
+--   refusal_by_age the ageing.
+CREATE TABLE refusal (
+    tenant_id    int         NOT NULL,
+    game_id      uuid        NOT NULL,
+    number       bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
+    -- By the clock of the node that refused.
+    refused_at   timestamptz NOT NULL,
+    principal    text COLLATE "C" NOT NULL,
+    -- Counted from 0; NULL where nobody at the table asked.
+    seat         int,
+    asked        text COLLATE "C" NOT NULL,
+    request_id   uuid        NOT NULL,
+    -- What the caller had decided on: whatever was sent, so greater than any entry perhaps.
+    expected_seq bigint      NOT NULL,
+    head_seq     bigint      NOT NULL,
+    -- ErrorReason, less its prefix.
+    reason       text COLLATE "C" NOT NULL,
+    detail       text COLLATE "C" NOT NULL,
+
+    CONSTRAINT refusal_pkey PRIMARY KEY (tenant_id, game_id, number),
+    CONSTRAINT refusal_principal_is_short CHECK (octet_length(principal) BETWEEN 1 AND 64),
+    CONSTRAINT refusal_asked_is_short CHECK (octet_length(asked) BETWEEN 1 AND 64),
+    CONSTRAINT refusal_reason_is_short CHECK (octet_length(reason) BETWEEN 1 AND 64),
+    CONSTRAINT refusal_detail_is_short CHECK (octet_length(detail) <= 256)
+);
+
+CREATE INDEX refusal_by_age ON refusal (refused_at);
+
 -- All that a server's role needs, where it is not the owner of these tables: SELECT plybook_grant('app').
--- It may rewrite a state, which the book can restore, and nothing else.
+-- It may rewrite a state, which the book can restore, and delete refusals, which are bounded; nothing else.
 CREATE FUNCTION plybook_grant(app regrole) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('GRANT SELECT ON tenant, game, game_player, game_seed, book_entry, _sqlx_migrations TO %s', app);
     EXECUTE format('GRANT INSERT ON game, game_player, game_seed, book_entry TO %s', app);
     EXECUTE format('GRANT UPDATE (state) ON game TO %s', app);
+    EXECUTE format('GRANT SELECT, INSERT, DELETE ON refusal TO %s', app);
 END
 $$;

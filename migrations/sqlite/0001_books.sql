@@ -102,3 +102,31 @@ CREATE TRIGGER game_seed_is_never_deleted BEFORE DELETE ON game_seed
 BEGIN
     SELECT RAISE(ABORT, 'DELETE on game_seed is refused: what is written there never changes');
 END;
+
+-- Requests that a game or its policy refused: who asked for what, when, against which head, and why not. A
+-- record beside the books, for disputes: nothing is decided by it, so no trigger stands before it, and rows
+-- go when a game has too many of them, or when they are too old. number ascends in the order of writing and
+-- is never given again.
+CREATE TABLE refusal (
+    number       INTEGER NOT NULL CONSTRAINT refusal_number PRIMARY KEY AUTOINCREMENT,
+    tenant_id    INTEGER NOT NULL,
+    game_id      BLOB    NOT NULL,
+    -- By the clock of the node that refused, as headers print it, so that texts are ordered as times are.
+    refused_at   TEXT    NOT NULL,
+    principal    TEXT    NOT NULL,
+    -- Counted from 0; NULL where nobody at the table asked.
+    seat         INTEGER,
+    asked        TEXT    NOT NULL,
+    request_id   BLOB    NOT NULL CONSTRAINT refusal_request_id_is_a_uuid CHECK (length(request_id) = 16),
+    -- What the caller had decided on: whatever was sent, so greater than any entry perhaps.
+    expected_seq INTEGER NOT NULL,
+    head_seq     INTEGER NOT NULL,
+    -- ErrorReason, less its prefix.
+    reason       TEXT    NOT NULL,
+    detail       TEXT    NOT NULL,
+
+    CONSTRAINT refusal_of_a_game FOREIGN KEY (tenant_id, game_id) REFERENCES game (tenant_id, id)
+) STRICT;
+
+CREATE INDEX refusal_of_game ON refusal (tenant_id, game_id, number);
+CREATE INDEX refusal_by_age ON refusal (refused_at);

@@ -19,11 +19,12 @@ use plybook_server::refusal::Refusal;
 use plybook_server::signing::Keys;
 use plybook_server::{Config, Parts, Server};
 use plybook_store::{
-    Append, Create, Error, Filter, GameKey, NewEntry, NewGame, News, Sqlite, SqliteOptions, Store, StoredEntry, Summary, TenantId, Wake,
+    Append, Create, Error, Filter, GameKey, NewEntry, NewGame, News, Refused, Sqlite, SqliteOptions, Store, StoredEntry, StoredRefusal,
+    Summary, TenantId, Wake,
 };
 use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 use tempfile::TempDir;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Notify, Semaphore, mpsc};
 
 use crate::postgres::TestDatabase;
 use crate::wire::{Wire, connect};
@@ -139,6 +140,11 @@ impl Local {
         self.folder.as_ref().unwrap().path().join("books.db")
     }
 
+    /// How many refused requests it could not remember.
+    pub fn refusals_lost(&self) -> u64 {
+        self.server.as_ref().map_or(0, Server::refusals_lost)
+    }
+
     /// Lets it go.
     pub async fn drain(&mut self) {
         self.server.take().unwrap().drain().await;
@@ -226,6 +232,12 @@ pub enum Call {
     List,
     /// `ready` and `clock_unix_ms`.
     Ready,
+    /// `remember`.
+    Remember,
+    /// `refusals`.
+    Refusals,
+    /// `forget_refusals`.
+    Forget,
 }
 
 /// What goes wrong.
@@ -239,6 +251,8 @@ pub enum Fault {
     Corrupt,
     /// The store panics.
     Panic,
+    /// It does not begin until all is mended.
+    Held,
     /// It takes so long.
     Slow(Duration),
     /// It is done at once, but its answer takes so long, with a connection held.
@@ -253,6 +267,7 @@ pub struct Handled {
     faults: Mutex<HashMap<Call, Fault>>,
     counts: Mutex<HashMap<Call, u64>>,
     publishes: AtomicBool,
+    mended: Notify,
     /// As many as the pool of a small node.
     connections: Semaphore,
 }
@@ -268,6 +283,7 @@ impl Handled {
             faults: Mutex::default(),
             counts: Mutex::default(),
             publishes: true.into(),
+            mended: Notify::new(),
             connections: Semaphore::new(4),
         }
     }
@@ -280,6 +296,7 @@ impl Handled {
     /// Everything goes well again.
     pub fn mends(&self) {
         self.faults.lock().unwrap().clear();
+        self.mended.notify_waiters();
     }
 
     /// How often a call was made.
@@ -311,6 +328,15 @@ impl Handled {
             Some(Fault::Failed) => Err(Error::Failed(DATABASE_SECRET.to_owned())),
             Some(Fault::Corrupt) => Err(Error::Corrupt(DATABASE_SECRET.to_owned())),
             Some(Fault::Panic) => panic!("{DATABASE_SECRET}"),
+            Some(Fault::Held) => {
+                let mended = self.mended.notified();
+                tokio::pin!(mended);
+                mended.as_mut().enable();
+                if self.faults.lock().unwrap().get(&call) == Some(&Fault::Held) {
+                    mended.await;
+                }
+                work.await
+            }
             Some(Fault::Slow(time)) => {
                 tokio::time::sleep(time).await;
                 work.await
@@ -361,6 +387,19 @@ impl Store for Handled {
 
     async fn list(&self, tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> Result<Vec<Summary>, Error> {
         self.through(Call::List, self.inner().list(tenant, filter, before, limit)).await
+    }
+
+    async fn remember(&self, refused: &[Refused], keep: u32) -> Result<(), Error> {
+        let inner = self.inner();
+        self.through(Call::Remember, inner.remember(refused, keep)).await
+    }
+
+    async fn refusals(&self, key: GameKey, before: Option<i64>, limit: u32) -> Result<Vec<StoredRefusal>, Error> {
+        self.through(Call::Refusals, self.inner().refusals(key, before, limit)).await
+    }
+
+    async fn forget_refusals(&self, older_than: Time, limit: u32) -> Result<u64, Error> {
+        self.through(Call::Forget, self.inner().forget_refusals(older_than, limit)).await
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {

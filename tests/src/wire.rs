@@ -27,6 +27,7 @@ use crate::refused::Refused;
 
 mod following;
 mod playing;
+mod remembered;
 
 pub use following::{Following, Watching, seqs};
 pub use playing::PlayedGame;

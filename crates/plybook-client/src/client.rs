@@ -130,6 +130,11 @@ impl Client {
         self.call(request, fetch).await
     }
 
+    /// One page of the requests that a game refused.
+    pub async fn list_refusals(&self, request: v1::ListRefusalsRequest) -> Result<v1::ListRefusalsResponse, Error> {
+        self.call(request, |channel, request| async move { self.audit(channel).list_refusals(request).await }).await
+    }
+
     /// The public keys that check receipts and signed books.
     pub async fn keys(&self) -> Result<Vec<v1::PublicKey>, Error> {
         let request = v1::ListKeysRequest {};

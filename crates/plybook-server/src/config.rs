@@ -50,6 +50,12 @@ impl Config {
         if limits.call_timeout.is_zero() {
             return refuse("call-timeout must be longer than nothing");
         }
+        if limits.refusals_keep.is_zero() {
+            return refuse("refusals-keep must be longer than nothing (refusals-per-game 0 remembers none)");
+        }
+        if limits.refusals_queue == 0 || limits.refusals_ageing.is_zero() {
+            return refuse("refusals-queue and refusals-ageing must be at least 1");
+        }
         Ok(())
     }
 }

@@ -8,6 +8,7 @@
 //! | [`act`] | decides a request and appends what comes of it |
 //! | [`create`] | creates a game |
 //! | [`history`] | positions at earlier entries |
+//! | `noted` | what of a refused request is remembered |
 //! | `unfit` | what is remembered, against what the store has |
 //!
 //! Invariant: a remembered head is only ever a guess that the append checks. Everything here can be
@@ -17,6 +18,7 @@ pub mod act;
 pub mod create;
 pub mod history;
 pub mod load;
+mod noted;
 pub mod opened;
 pub mod table;
 mod unfit;
@@ -37,6 +39,7 @@ use crate::clock::Clock;
 use crate::ids::Ids;
 use crate::limits::Limits;
 use crate::refusal::Refusal;
+use crate::refusal_log::RefusalLog;
 use crate::streams::Hub;
 
 /// The part of the memory for games that headers may take: what streams need of a game that is
@@ -50,6 +53,7 @@ pub struct Games {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     hub: Arc<Hub>,
+    refusals: RefusalLog,
     tables: Cache<GameKey, SharedTable>,
     opened: Cache<GameKey, Arc<Opened>>,
     history: Cache<(GameKey, Seq), Arc<Game>>,
@@ -63,6 +67,7 @@ impl Games {
         clock: Arc<dyn Clock>,
         ids: Arc<dyn Ids>,
         hub: Arc<Hub>,
+        refusals: RefusalLog,
         limits: &Limits,
     ) -> Games {
         let tables = Cache::builder()
@@ -80,7 +85,7 @@ impl Games {
             .weigher(|_, opened: &Arc<Opened>| opened.weight())
             .time_to_idle(limits.games_cache_idle)
             .build();
-        Games { store, registry: Arc::new(registry), clock, ids, hub, tables, opened, history }
+        Games { store, registry: Arc::new(registry), clock, ids, hub, refusals, tables, opened, history }
     }
 
     /// The rulesets of this node.

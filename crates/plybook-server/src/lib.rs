@@ -15,6 +15,7 @@
 //! | [`streams`] | cursors over a book, and what wakes them |
 //! | [`checking`] | a stored game, checked from its rows |
 //! | [`replies`] | the core's types as the contract's messages |
+//! | [`refusal_log`] | refused requests, remembered off the hot path |
 //! | [`refusal`], [`status`] | why not, and the one place that makes a `Status` |
 //! | [`service`] | one file an RPC |
 //! | [`guard`], [`deadline`] | around the calls: deadlines, panics, oversized requests |
@@ -34,6 +35,7 @@ pub mod ids;
 pub mod key_file;
 pub mod limits;
 pub mod refusal;
+pub mod refusal_log;
 pub mod replies;
 pub mod requests;
 pub mod server;

@@ -26,6 +26,14 @@ pub struct Limits {
     pub drain_timeout: Duration,
     /// The longest that a stream waits before it looks into the book unasked.
     pub poll_floor: Duration,
+    /// Refused requests remembered of one game, the newest; 0 remembers none.
+    pub refusals_per_game: u32,
+    /// How long a refused request is remembered.
+    pub refusals_keep: Duration,
+    /// Refused requests that wait to be written; more are lost, and counted.
+    pub refusals_queue: usize,
+    /// How often refused requests are looked through for old ones.
+    pub refusals_ageing: Duration,
 }
 
 impl Default for Limits {
@@ -40,6 +48,10 @@ impl Default for Limits {
             call_timeout: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(8),
             poll_floor: Duration::from_secs(5),
+            refusals_per_game: 200,
+            refusals_keep: Duration::from_secs(30 * 24 * 3600),
+            refusals_queue: 1_024,
+            refusals_ageing: Duration::from_secs(60),
         }
     }
 }
@@ -76,3 +88,7 @@ pub const APPEND_ATTEMPTS: u32 = 8;
 pub const HEARTBEAT_SECONDS: (u64, u64, u64) = (1, 300, 15);
 /// Longest message of a refusal, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = 300;
+/// Refused requests written at once: moves over SQLite wait for the same writer.
+pub const REFUSALS_AT_ONCE: usize = 64;
+/// Old refused requests forgotten at once.
+pub const REFUSALS_FORGOTTEN_AT_ONCE: u32 = 500;

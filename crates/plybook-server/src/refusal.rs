@@ -91,8 +91,13 @@ pub enum Refusal {
 /// What a reused request id was answered with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Original {
-    /// This entry of the same game.
-    Entry(Seq),
+    /// An entry of the same game.
+    Entry {
+        /// Which.
+        seq: Seq,
+        /// The head when the request was refused.
+        head: Seq,
+    },
     /// This game.
     Game(Uuid),
 }
@@ -151,6 +156,12 @@ impl From<RegistryError> for Refusal {
 /// A caller's text, cut to a length that fits into a refusal.
 pub fn echo(text: &str) -> String {
     cut(text, limits::ECHO_BYTES_MAX)
+}
+
+/// The same as [`cut`], with its ellipsis inside the length.
+pub fn cut_to(text: &str, most: usize) -> String {
+    let whole = cut(text, most);
+    if whole.len() <= most { whole } else { cut(text, most.saturating_sub('…'.len_utf8())) }
 }
 
 /// One line of text that is no longer: whatever a caller sent, logs and terminals show it as text.

@@ -26,6 +26,7 @@ use crate::games::Games;
 use crate::guard::GuardLayer;
 use crate::ids::{Ids, SystemIds};
 use crate::limits::{Limits, REPLY_BYTES_MAX};
+use crate::refusal_log::{LogWork, RefusalLog};
 use crate::service::{AuditRpc, GameRpc, Service};
 use crate::streams::{Hub, Slots};
 use crate::telemetry::CallsLayer;
@@ -87,6 +88,7 @@ pub struct Server {
     stopped: CancellationToken,
     serving: JoinHandle<Result<(), tonic::transport::Error>>,
     background: Vec<JoinHandle<()>>,
+    refusals: LogWork,
     health: HealthReporter,
     drain_timeout: Duration,
 }
@@ -108,7 +110,8 @@ impl Server {
         let draining = CancellationToken::new();
         let (store, hub) = (Arc::clone(&parts.store), Arc::new(Hub::default()));
         let background = background(&parts, &hub);
-        let service = Arc::new(service(&config, parts, hub, draining.clone()));
+        let (log, refusals) = RefusalLog::start(Arc::clone(&store), Arc::clone(&parts.clock), &config.limits);
+        let service = Arc::new(service(&config, parts, hub, log, draining.clone()));
         let (health, router) = router(&config.limits, service)?;
         // Before the first connection, or who asks early hears of no such service.
         announce(&health, true).await;
@@ -117,12 +120,17 @@ impl Server {
         let watcher = tokio::spawn(follow_store(health.clone(), Arc::clone(&store), draining.clone()));
         let background = background.into_iter().chain([watcher]).collect();
         let drain_timeout = config.limits.drain_timeout;
-        Ok(Server { address, store, draining, stopped, serving, background, health, drain_timeout })
+        Ok(Server { address, store, draining, stopped, serving, background, refusals, health, drain_timeout })
     }
 
     /// Where the node listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// How many refused requests this node could not remember.
+    pub fn refusals_lost(&self) -> u64 {
+        self.refusals.lost()
     }
 
     /// Lets the node go: health says so, streams are told, calls in flight finish, the store closes.
@@ -135,6 +143,7 @@ impl Server {
             tracing::warn!("some calls did not end in time");
             abort.abort();
         }
+        self.refusals.finish().await;
         self.background.iter().for_each(JoinHandle::abort);
         if tokio::time::timeout(Duration::from_secs(1), self.store.close()).await.is_err() {
             tracing::warn!("the store did not close in time");
@@ -152,10 +161,10 @@ fn background(parts: &Parts, hub: &Arc<Hub>) -> Vec<JoinHandle<()>> {
     tasks
 }
 
-fn service(config: &Config, parts: Parts, hub: Arc<Hub>, draining: CancellationToken) -> Service {
+fn service(config: &Config, parts: Parts, hub: Arc<Hub>, log: RefusalLog, draining: CancellationToken) -> Service {
     let (limits, keys) = (&config.limits, Arc::new(config.keys.clone()));
     let clock = Arc::clone(&parts.clock);
-    let games = Games::new(parts.store, parts.registry, parts.clock, parts.ids, Arc::clone(&hub), limits);
+    let games = Games::new(parts.store, parts.registry, parts.clock, parts.ids, Arc::clone(&hub), log, limits);
     Service { games: Arc::new(games), hub, clock, slots: Slots::new(limits.streams), limits: limits.clone(), keys, draining }
 }
 

@@ -11,6 +11,7 @@ mod join_game;
 mod list_games;
 mod list_keys;
 mod list_legal_actions;
+mod list_refusals;
 mod list_rulesets;
 mod make_move;
 mod stream_events;
@@ -112,6 +113,10 @@ impl AuditService for AuditRpc {
     }
     async fn verify_game(&self, request: Request<v1::VerifyGameRequest>) -> Result<Response<v1::VerifyGameResponse>, Status> {
         Ok(Response::new(verify_game::answer(&self.0, request).await?))
+    }
+
+    async fn list_refusals(&self, request: Request<v1::ListRefusalsRequest>) -> Result<Response<v1::ListRefusalsResponse>, Status> {
+        Ok(Response::new(list_refusals::answer(&self.0, request).await?))
     }
 
     async fn list_keys(&self, request: Request<v1::ListKeysRequest>) -> Result<Response<v1::ListKeysResponse>, Status> {

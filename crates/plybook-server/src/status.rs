@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use plybook_core::{Outcome, Rejection};
+use plybook_core::{Outcome, Rejection, Seq};
 use plybook_proto::ERROR_DOMAIN;
 use plybook_proto::v1::ErrorReason;
 use tonic::{Code, Status};
@@ -80,13 +80,7 @@ impl Answer {
                 }
                 answer
             }
-            Refusal::RequestIdReused(original) => {
-                let answer = Answer::new(Code::AlreadyExists, R::RequestIdReused, "another request had this request_id");
-                match original {
-                    Original::Entry(seq) => answer.with("original_seq", seq),
-                    Original::Game(game) => answer.with("original_game_id", game),
-                }
-            }
+            Refusal::RequestIdReused(original) => Answer::reused(original),
             Refusal::CursorBeyondHead { head } => {
                 Answer::new(Code::OutOfRange, R::CursorBeyondHead, format!("the last entry is {head}")).with("head_seq", head)
             }
@@ -158,6 +152,14 @@ impl Answer {
         }
     }
 
+    fn reused(original: Original) -> Answer {
+        let answer = Answer::new(Code::AlreadyExists, ErrorReason::RequestIdReused, "another request had this request_id");
+        match original {
+            Original::Entry { seq, .. } => answer.with("original_seq", seq),
+            Original::Game(game) => answer.with("original_game_id", game),
+        }
+    }
+
     fn limit(limit: &str, most: u64) -> Answer {
         Answer::new(Code::ResourceExhausted, ErrorReason::LimitExceeded, format!("{limit} is limited to {most}"))
             .with("limit", limit)
@@ -178,10 +180,58 @@ impl Answer {
     }
 }
 
+/// What a game or its policy says to a request, for the record.
+pub struct Verdict {
+    /// The reason, as it stands in ErrorInfo.
+    pub reason: &'static str,
+    /// The message, after the rule or the cause where there is one.
+    pub detail: String,
+    /// The head against which it was said.
+    pub head: Seq,
+}
+
+impl Verdict {
+    /// Nothing where it is not the game that refuses, but this node, its store, or the request's own shape.
+    pub fn of(refusal: &Refusal) -> Option<Verdict> {
+        let (answer, head) = match refusal {
+            Refusal::Rejected { rejection, head, .. } => (Answer::rejected(rejection.clone()), *head),
+            Refusal::RequestIdReused(original @ Original::Entry { head, .. }) => (Answer::reused(*original), *head),
+            Refusal::RequestIdReused(Original::Game(_))
+            | Refusal::InvalidField { .. }
+            | Refusal::InvalidRequestId
+            | Refusal::UnknownRuleset { .. }
+            | Refusal::RulesetVersion { .. }
+            | Refusal::GameNotFound
+            | Refusal::CursorBeyondHead { .. }
+            | Refusal::ReceiptsUnavailable
+            | Refusal::Limit { .. }
+            | Refusal::TooManyStreams { .. }
+            | Refusal::Deadline
+            | Refusal::StoreUnavailable
+            | Refusal::Draining
+            | Refusal::BookCorrupt { .. }
+            | Refusal::Internal { .. } => return None,
+        };
+        let named = ["rule", "cause", "original_seq"];
+        let code = answer.metadata.iter().find(|(key, _)| named.contains(&key.as_str()));
+        let detail = match code {
+            Some((key, seq)) if key == "original_seq" => format!("{}: it is entry {seq}", answer.message),
+            Some((_, code)) => format!("{code}: {}", answer.message),
+            None => answer.message,
+        };
+        Some(Verdict { reason: reason_name(answer.reason), detail, head })
+    }
+}
+
 /// The reason as it stands in ErrorInfo: the enum's name less its prefix.
 fn reason_name(reason: ErrorReason) -> &'static str {
     let name = reason.as_str_name();
     name.strip_prefix("ERROR_REASON_").unwrap_or(name)
+}
+
+/// The reason with this name.
+pub fn reason_named(name: &str) -> ErrorReason {
+    ErrorReason::from_str_name(&format!("ERROR_REASON_{name}")).unwrap_or(ErrorReason::Unspecified)
 }
 
 fn winners(outcome: &Outcome) -> String {

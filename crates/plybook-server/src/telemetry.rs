@@ -111,6 +111,11 @@ pub fn record_entry(game: Uuid, seq: Seq) {
     tracing::Span::current().record("entry.seq", seq.0);
 }
 
+/// Counts refused requests that are not remembered: `since` the last time that this was said.
+pub fn count_lost_refusals(since: u64, total: u64) {
+    tracing::warn!(monotonic_counter.plybook.refusals_lost = since, total, "refused requests were not remembered");
+}
+
 /// Says in the call's span why it was refused.
 pub fn record_refusal(reason: &'static str) {
     tracing::Span::current().record("outcome", reason.strip_prefix("ERROR_REASON_").unwrap_or(reason));

@@ -5,6 +5,7 @@
 //! | [`store`] | the trait, and what goes in and comes out |
 //! | [`postgres`] | many nodes over one database |
 //! | [`sqlite`] | the embedded default: one file, one node |
+//! | [`refused`] | refused requests, as they are remembered |
 //! | [`error`] | why a store cannot answer |
 //! | `migrations`, `row`, `fault` | the schema, columns as values, what a database's complaint means |
 //!
@@ -17,11 +18,13 @@ mod fault;
 mod migrations;
 mod page;
 pub mod postgres;
+pub mod refused;
 mod row;
 pub mod sqlite;
 pub mod store;
 
 pub use error::Error;
 pub use postgres::{Postgres, PostgresOptions};
+pub use refused::{Refused, StoredRefusal};
 pub use sqlite::{Sqlite, SqliteOptions};
 pub use store::{Append, Create, Filter, GameKey, NewEntry, NewGame, News, RequestKey, State, Store, StoredEntry, Summary, TenantId, Wake};

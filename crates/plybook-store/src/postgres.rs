@@ -7,6 +7,7 @@
 //! | `append` | an entry in one statement, and what else may have come of it |
 //! | `read` | entries, requests, seeds |
 //! | `list` | pages of games |
+//! | `refusals` | refused requests, in batches and pages |
 //! | `wake` | hints between nodes |
 //!
 //! Invariant: a write is one statement, so the database alone decides between racing nodes, and it
@@ -17,12 +18,13 @@ mod connect;
 mod create;
 mod list;
 mod read;
+mod refusals;
 mod wake;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
-use plybook_core::{Seed, Seq, Uuid};
+use plybook_core::{Seed, Seq, Time, Uuid};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgArguments, PgPool, PgRow};
 use sqlx::query::Query;
@@ -36,6 +38,7 @@ use self::wake::Wakes;
 use crate::error::Error;
 use crate::fault::{UNDEFINED_TABLE, classify, sqlstate};
 use crate::migrations;
+use crate::refused::{Refused, StoredRefusal};
 use crate::store::{Append, Create, Filter, GameKey, NewEntry, NewGame, News, Store, StoredEntry, Summary, TenantId, Wake};
 
 /// How long [`Store::close`] waits for connections that are still in use.
@@ -144,6 +147,20 @@ impl Store for Postgres {
 
     async fn list(&self, tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> Result<Vec<Summary>, Error> {
         list::list(&self.link, tenant, filter, before, limit).await
+    }
+
+    async fn remember(&self, refused: &[Refused], keep: u32) -> Result<(), Error> {
+        let (link, refused) = (self.link.clone(), refused.to_vec());
+        self.write(async move { refusals::remember(&link, &refused, keep).await }).await
+    }
+
+    async fn refusals(&self, key: GameKey, before: Option<i64>, limit: u32) -> Result<Vec<StoredRefusal>, Error> {
+        refusals::page(&self.link, key, before, limit).await
+    }
+
+    async fn forget_refusals(&self, older_than: Time, limit: u32) -> Result<u64, Error> {
+        let link = self.link.clone();
+        self.write(async move { refusals::forget(&link, older_than, limit).await }).await
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {

@@ -3,16 +3,18 @@
 //! Invariant: a row that could not have been written by this crate is [`Error::Corrupt`], never a
 //! panic and never a guess.
 
-use plybook_core::{Digest, Seed, Seq, Uuid};
+use plybook_core::{Digest, Seed, Seq, Time, Uuid};
 use sqlx::{ColumnIndex, Database, Decode, Row, Type};
 
 use crate::error::Error;
 use crate::fault::classify;
-use crate::store::{Append, State, StoredEntry, Summary};
+use crate::refused::{Refused, StoredRefusal};
+use crate::store::{Append, GameKey, State, StoredEntry, Summary};
 
 /// A row of either database with the column types that this crate uses.
 pub(crate) trait Columns {
     fn number(&self, column: &str) -> Result<i32, Error>;
+    fn wide(&self, column: &str) -> Result<i64, Error>;
     fn is_there(&self, column: &str) -> Result<bool, Error>;
     fn text(&self, column: &str) -> Result<String, Error>;
     fn bytes32(&self, column: &str) -> Result<[u8; 32], Error>;
@@ -43,6 +45,25 @@ pub(crate) trait Columns {
         })
     }
 
+    /// A refused request of this game; times are stored in different ways.
+    fn refusal(&self, key: GameKey, at: Time) -> Result<StoredRefusal, Error> {
+        let seq = |column: &str| u32::try_from(self.wide(column)?).map(Seq).map_err(|_| Error::Corrupt(format!("{column} is no entry's")));
+        let seat = self.is_there("seat")?.then(|| self.number("seat")).transpose()?;
+        let refused = Refused {
+            key,
+            at,
+            principal: self.text("principal")?,
+            seat: seat.map(|seat| u8::try_from(seat).map_err(|_| Error::Corrupt(format!("seat {seat}")))).transpose()?,
+            asked: self.text("asked")?,
+            request_id: self.uuid("request_id")?,
+            expected: seq("expected_seq")?,
+            head: seq("head_seq")?,
+            reason: self.text("reason")?,
+            detail: self.text("detail")?,
+        };
+        Ok(StoredRefusal { number: self.wide("number")?, refused })
+    }
+
     fn seed(&self) -> Result<Seed, Error> {
         self.bytes32("seed").map(Seed::new)
     }
@@ -53,12 +74,17 @@ where
     R: Row,
     for<'c> &'c str: ColumnIndex<R>,
     for<'d> i32: Decode<'d, R::Database> + Type<R::Database>,
+    for<'d> i64: Decode<'d, R::Database> + Type<R::Database>,
     for<'d> String: Decode<'d, R::Database> + Type<R::Database>,
     for<'d> Vec<u8>: Decode<'d, R::Database> + Type<R::Database>,
     for<'d> Uuid: Decode<'d, R::Database> + Type<R::Database>,
     R::Database: Database<Row = R>,
 {
     fn number(&self, column: &str) -> Result<i32, Error> {
+        self.try_get(column).map_err(classify)
+    }
+
+    fn wide(&self, column: &str) -> Result<i64, Error> {
         self.try_get(column).map_err(classify)
     }
 

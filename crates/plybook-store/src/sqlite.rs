@@ -6,6 +6,7 @@
 //! | `connect` | options, the writer, the readers and the schema |
 //! | `write` | games and entries, each in one transaction |
 //! | `read` | entries, requests, seeds, pages of games |
+//! | `refusals` | refused requests, in batches and pages |
 //!
 //! Invariant: there is one writer, it holds the file's write lock from its first look to its commit,
 //! and it runs in a task of its own, so a caller who leaves never cuts it off halfway.
@@ -13,12 +14,13 @@
 mod busy;
 mod connect;
 mod read;
+mod refusals;
 mod write;
 
 use std::path::Path;
 
 use async_trait::async_trait;
-use plybook_core::{Seed, Seq, Uuid};
+use plybook_core::{Seed, Seq, Time, Uuid};
 use sqlx::sqlite::SqlitePool;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -29,6 +31,7 @@ pub use self::connect::SqliteOptions;
 use crate::error::Error;
 use crate::fault::classify;
 use crate::migrations;
+use crate::refused::{Refused, StoredRefusal};
 use crate::store::{Append, Create, Filter, GameKey, NewEntry, NewGame, News, Store, StoredEntry, Summary, TenantId, Wake};
 
 /// Books in one SQLite file.
@@ -108,6 +111,20 @@ impl Store for Sqlite {
 
     async fn list(&self, tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> Result<Vec<Summary>, Error> {
         read::list(&self.readers, tenant, filter, before, limit).await
+    }
+
+    async fn remember(&self, refused: &[Refused], keep: u32) -> Result<(), Error> {
+        let (writer, refused) = (self.writer.clone(), refused.to_vec());
+        self.write(async move { refusals::remember(&writer, &refused, keep).await }).await
+    }
+
+    async fn refusals(&self, key: GameKey, before: Option<i64>, limit: u32) -> Result<Vec<StoredRefusal>, Error> {
+        refusals::page(&self.readers, key, before, limit).await
+    }
+
+    async fn forget_refusals(&self, older_than: Time, limit: u32) -> Result<u64, Error> {
+        let writer = self.writer.clone();
+        self.write(async move { refusals::forget(&writer, older_than, limit).await }).await
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {

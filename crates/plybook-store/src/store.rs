@@ -8,6 +8,7 @@ use plybook_core::{Digest, Seed, Seq, Time, Uuid};
 use tokio::sync::mpsc;
 
 use crate::error::Error;
+use crate::refused::{Refused, StoredRefusal};
 
 /// A tenant's number. Until there are credentials everything belongs to [`TenantId::DEFAULT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -191,6 +192,17 @@ pub trait Store: Send + Sync + 'static {
     /// Games of a tenant, newest id first, those with a smaller id than `before`, at most `limit`. A
     /// game whose book has holes is in its place like any other.
     async fn list(&self, tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> Result<Vec<Summary>, Error>;
+
+    /// Remembers refused requests, the oldest first, and of each of their games only the `keep` newest. What
+    /// concerns no game of its tenant is left out. Durable soon, not at once: an answer promises nothing.
+    async fn remember(&self, refused: &[Refused], keep: u32) -> Result<(), Error>;
+
+    /// Refused requests of a game, newest first, those with a smaller number than `before`, at most `limit`.
+    async fn refusals(&self, key: GameKey, before: Option<i64>, limit: u32) -> Result<Vec<StoredRefusal>, Error>;
+
+    /// Forgets refused requests of all games that are older, the oldest first, at most `limit`; answers how
+    /// many they were.
+    async fn forget_refusals(&self, older_than: Time, limit: u32) -> Result<u64, Error>;
 
     /// Milliseconds since the epoch by the database's clock.
     async fn clock_unix_ms(&self) -> Result<u64, Error>;

@@ -11,6 +11,7 @@ mod keys;
 mod link;
 mod migrate;
 mod play;
+mod refusals;
 mod screen;
 mod serve;
 mod typed;
@@ -43,6 +44,8 @@ enum Command {
     Export(export::ExportArgs),
     /// Checks books with no server and no network, or every game of a database
     Verify(verify::VerifyArgs),
+    /// Lists the requests that a game refused, newest first
+    Refusals(refusals::RefusalsArgs),
     /// Makes a key to sign with, and prints its public half
     Keygen(keys::KeygenArgs),
     /// Lists the public keys of a server
@@ -60,6 +63,7 @@ async fn main() -> ExitCode {
         Command::Watch(args) => watch::run(args).await,
         Command::Export(args) => export::run(args).await,
         Command::Verify(args) => verify::run(&args).await,
+        Command::Refusals(args) => refusals::run(args).await,
         Command::Keygen(args) => keys::generate(&args),
         Command::Keys(args) => keys::list(args).await,
         Command::Import(args) => import::run(args).await,

@@ -18,6 +18,8 @@ use crate::exit::usage;
 use crate::keys::SigningArgs;
 use crate::screen::Screen;
 
+const DAY_SECONDS: u64 = 24 * 3600;
+
 const EXIT_CODES: &str = "Exit codes: 0 told to stop; 2 a flag, an address, a file or a schema that cannot work as it is; \
                           1 whatever another moment may cure, such as a database that does not answer.";
 
@@ -66,6 +68,12 @@ struct LimitArgs {
     /// The longest that a stream waits before it looks into the book unasked, in ms
     #[arg(long, env = "PLYBOOK_POLL_FLOOR_MS", default_value_t = Limits::default().poll_floor.as_millis() as u64)]
     poll_floor_ms: u64,
+    /// Refused requests remembered of one game; 0 remembers none
+    #[arg(long, env = "PLYBOOK_REFUSALS_PER_GAME", default_value_t = Limits::default().refusals_per_game)]
+    refusals_per_game: u32,
+    /// How long a refused request is remembered, in days
+    #[arg(long, env = "PLYBOOK_REFUSALS_KEEP_DAYS", default_value_t = Limits::default().refusals_keep.as_secs() / DAY_SECONDS)]
+    refusals_keep_days: u64,
 }
 
 /// Logs and traces.
@@ -150,6 +158,8 @@ impl LimitArgs {
             call_timeout: Duration::from_millis(self.call_timeout_ms),
             drain_timeout: Duration::from_millis(self.drain_timeout_ms),
             poll_floor: Duration::from_millis(self.poll_floor_ms),
+            refusals_per_game: self.refusals_per_game,
+            refusals_keep: Duration::from_secs(self.refusals_keep_days.saturating_mul(DAY_SECONDS)),
             ..Limits::default()
         }
     }

@@ -32,7 +32,13 @@ impl Games {
     pub async fn act(self: &Arc<Self>, key: GameKey, id: RequestKey, request: Request) -> Result<Acted, Refusal> {
         let games = Arc::clone(self);
         let span = tracing::Span::current();
-        let task = async move { games.act_to_the_end(key, id, &request).await };
+        let task = async move {
+            let acted = games.act_to_the_end(key, id, &request).await;
+            if let Err(refusal) = &acted {
+                games.note_refused(key, id, &request, refusal).await;
+            }
+            acted
+        };
         match tokio::spawn(tracing::Instrument::instrument(task, span)).await {
             Ok(acted) => acted,
             Err(error) => {
@@ -91,7 +97,7 @@ impl Games {
                 Ok(Some(Acted { stored, opened: Arc::clone(&table.opened), repeated: false }))
             }
             Append::Repeated(stored) => Ok(Some(Acted { stored, opened: Arc::clone(&table.opened), repeated: true })),
-            Append::Reused(stored) => Err(Refusal::RequestIdReused(Original::Entry(stored.seq)).into()),
+            Append::Reused(stored) => Err(reused(&stored, table)),
             Append::Conflict => {
                 self.follow_up(key, shared, table).await?;
                 Ok(None)
@@ -123,7 +129,7 @@ impl Games {
         let found = self.store.find_request(key, id.id).await?;
         let (stored, hash) = found.ok_or_else(|| Unfit::memory(table.game.head().seq, "an answered request is not in the store"))?;
         if hash != id.hash {
-            return Err(Refusal::RequestIdReused(Original::Entry(stored.seq)).into());
+            return Err(reused(&stored, table));
         }
         Ok(Acted { stored, opened: Arc::clone(&table.opened), repeated: true })
     }
@@ -139,6 +145,12 @@ impl Games {
         };
         Ok(entries.into_iter().take_while(fits).map(|stored| (stored.seq, stored.line)).collect())
     }
+}
+
+/// The request id was answered with this entry; the head may be a later one than this node has seen.
+fn reused(stored: &StoredEntry, table: &Table) -> Unfit {
+    let head = table.game.head().seq.max(stored.seq);
+    Refusal::RequestIdReused(Original::Entry { seq: stored.seq, head }).into()
 }
 
 /// The state for lists, where this entry changes it.
