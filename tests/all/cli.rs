@@ -8,6 +8,7 @@ mod import_formats;
 mod kept;
 mod keys;
 mod play;
+mod refusals;
 mod verify;
 mod verify_database;
 mod watch;
@@ -102,8 +103,13 @@ struct House {
 
 impl House {
     fn open() -> House {
+        House::open_with(&[])
+    }
+
+    /// With these flags of `serve`.
+    fn open_with(flags: &[&str]) -> House {
         let folder = tempfile::tempdir().unwrap();
-        let node = node::over(folder.path().join("books.db").to_str().unwrap()).start();
+        let node = node::over(folder.path().join("books.db").to_str().unwrap()).with(flags).start();
         House { node, folder }
     }
 

@@ -13,6 +13,8 @@ mod outages;
 mod reads;
 mod reasons;
 mod receipts;
+mod refused;
+mod refused_store;
 mod restored;
 mod shape;
 mod streams;

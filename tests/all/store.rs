@@ -4,6 +4,7 @@ mod conduct;
 mod lists;
 mod postgres;
 mod racing;
+mod refusals;
 mod sqlite;
 mod wakes;
 

@@ -153,6 +153,11 @@ impl Local {
     /// Lets it go and starts another one, cold, over the same file.
     pub async fn restarted(mut self) -> Local {
         self.drain().await;
+        self.restarted_after_drain().await
+    }
+
+    /// Starts another one, cold, over the file of one that was let go.
+    pub async fn restarted_after_drain(mut self) -> Local {
         let folder = self.folder.take().unwrap();
         let store = sqlite(folder.path()).await;
         Setup { folder: Some(folder), ..over(store) }.start().await

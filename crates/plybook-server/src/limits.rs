@@ -66,9 +66,9 @@ pub const STREAM_PAGE_ENTRIES: u32 = 64;
 pub const HISTORY_STEP: u32 = 1_024;
 /// Recent entries kept for the watchers of one game.
 pub const RECENT_ENTRIES: usize = 64;
-/// Most games or rulesets in a page.
+/// Most games, rulesets or refusals in a page.
 pub const PAGE_ITEMS_MAX: u32 = 500;
-/// Games or rulesets in a page where the caller names no number.
+/// Games, rulesets or refusals in a page where the caller names no number.
 pub const PAGE_ITEMS_DEFAULT: u32 = 50;
 /// Most legal actions in a page.
 pub const PAGE_ACTIONS_MAX: u32 = 2_000;

@@ -61,6 +61,10 @@ fn every_limit_is_in_the_tables() {
         ("call_timeout", limits.call_timeout.as_secs()),
         ("drain_timeout", limits.drain_timeout.as_secs()),
         ("poll_floor", limits.poll_floor.as_secs()),
+        ("refusals_per_game", limits.refusals_per_game.into()),
+        ("refusals_keep", limits.refusals_keep.as_secs()),
+        ("refusals_queue", limits.refusals_queue as u64),
+        ("refusals_ageing", limits.refusals_ageing.as_secs()),
     ] {
         assert_eq!(value(row(&readme, name).trim_end_matches(" s")), is.to_string(), "{name}");
     }

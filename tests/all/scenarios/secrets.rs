@@ -89,8 +89,11 @@ async fn walk(game: &PlayedGame, told: &mut Told) {
     told.reply("ListKeys", wire.audit().list_keys(v1::ListKeysRequest {}).await);
     told.reply("VerifyGame", wire.audit().verify_game(v1::VerifyGameRequest { game_id: id.clone() }).await);
     refusals(game, told).await;
-    wire.remembers(&id, 7).await;
-    told.reply("ListRefusals", wire.audit().list_refusals(v1::ListRefusalsRequest { game_id: id, page_size: 500, ..Default::default() }).await);
+    wire.remembers(&id, 6).await;
+    told.reply(
+        "ListRefusals",
+        wire.audit().list_refusals(v1::ListRefusalsRequest { game_id: id, page_size: 500, ..Default::default() }).await,
+    );
 }
 
 /// Requests that append, each refused.

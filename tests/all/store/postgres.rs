@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use plybook_core::{Seq, Uuid};
+use plybook_core::{Seq, Time, Uuid};
 use plybook_store::{Append, Error, Filter, GameKey, NewEntry, Postgres, PostgresOptions, State, Store, StoredEntry, TenantId};
 use plybook_tests::postgres::{database, empty_database};
 use sqlx::Executor;
@@ -47,6 +47,10 @@ async fn a_role_with_plybooks_grants_plays_and_does_no_more() {
     move_state(&store, key, 4, State::Finished).await;
     assert_eq!(store.append(entries[0].clone()).await.unwrap(), Append::Repeated(stored(&entries[0])));
     assert_eq!(store.append(new_entry(key, 3, request(1))).await.unwrap(), Append::Conflict);
+    for keep in [2, 1] {
+        store.remember(&[super::refusals::refused(key, 1), super::refusals::refused(key, 2)], keep).await.unwrap();
+    }
+    assert_eq!(store.forget_refusals(Time::from_unix_ms(u64::MAX), 10).await.unwrap(), 1);
     for sql in [
         "DELETE FROM book_entry",
         "UPDATE book_entry SET line = 'x'",
@@ -55,6 +59,8 @@ async fn a_role_with_plybooks_grants_plays_and_does_no_more() {
         "DELETE FROM game",
         "UPDATE game SET ruleset = 'x'",
         "UPDATE game_seed SET seed = seed",
+        "UPDATE refusal SET detail = ''",
+        "TRUNCATE refusal",
         "DROP TABLE book_entry",
     ] {
         let refusal = database.try_execute(&format!("SET ROLE plybook_app; {sql}")).await.expect_err(sql);

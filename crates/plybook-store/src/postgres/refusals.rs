@@ -34,9 +34,8 @@ const REMEMBER: &str = "
         SELECT tenant_id, game_id, timestamptz 'epoch' + at_ms * interval '1 millisecond', principal, seat, asked,
                request_id, expected_seq, head_seq, reason, detail
         FROM told WHERE from_newest <= $12::bigint ORDER BY place
-        RETURNING tenant_id, game_id
     ), grown AS (
-        SELECT tenant_id, game_id, count(*) AS more FROM kept GROUP BY tenant_id, game_id
+        SELECT tenant_id, game_id, least(count(*), $12::bigint) AS more FROM told GROUP BY tenant_id, game_id
     ), pruned AS (
         DELETE FROM refusal WHERE ctid = ANY (ARRAY(
             SELECT old.ctid FROM grown, LATERAL (
