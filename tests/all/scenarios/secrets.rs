@@ -3,7 +3,7 @@
 use plybook_core::Seed;
 use plybook_proto::v1::{self, UndoBy};
 use plybook_tests::injected::over_sqlite;
-use plybook_tests::wire::PlayedGame;
+use plybook_tests::wire::{PlayedGame, fresh};
 use prost::Message as _;
 
 /// All that was told: replies, frames and refusals, as bytes and as text.
@@ -89,7 +89,7 @@ async fn walk(game: &PlayedGame, told: &mut Told) {
     told.reply("ListKeys", wire.audit().list_keys(v1::ListKeysRequest {}).await);
     told.reply("VerifyGame", wire.audit().verify_game(v1::VerifyGameRequest { game_id: id.clone() }).await);
     refusals(game, told).await;
-    wire.remembers(&id, 6).await;
+    wire.remembers(&id, 7).await;
     told.reply(
         "ListRefusals",
         wire.audit().list_refusals(v1::ListRefusalsRequest { game_id: id, page_size: 500, ..Default::default() }).await,
@@ -112,6 +112,9 @@ async fn refusals(game: &PlayedGame, told: &mut Told) {
         told.reply("MakeMove", refused);
     }
     told.reply("Undo", games.undo(game.asks_undo(0, Some(1))).await);
+    let step = Some(v1::join_game_request::Step::Reveal(vec![7; 32]));
+    let joins = v1::JoinGameRequest { request_id: fresh(), game_id: game.id.clone(), seat: Some(0), step, with_receipt: false };
+    told.reply("JoinGame", games.join_game(joins).await);
     told.reply("CloseGame", games.close_game(stale.asks_close()).await);
 }
 

@@ -38,7 +38,7 @@ fn flags_that_make_no_sense() {
         (&["--call-timeout-ms", "0"], "call-timeout must be longer"),
         (&["--poll-floor-ms", "0"], "poll-floor must be longer"),
         (&["--refusals-keep-days", "0"], "refusals-keep must be longer"),
-        (&["--refusals-per-game", "-1"], "--refusals-per-game"),
+        (&["--refusals-per-game", "few"], "--refusals-per-game"),
         (&["--database-connections", "0", "--database", "postgres://127.0.0.1/x"], "max_connections of Postgres must be at least 1"),
         (&["--listen", ":50051"], "host:port is wanted"),
         (&["--otlp-endpoint", "no url at all"], "\"no url at all\" does not begin with http://"),

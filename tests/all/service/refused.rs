@@ -121,6 +121,29 @@ async fn every_reason_of_a_game_is_remembered() {
     assert_eq!(ears.0[0].refused.reason, "LIMIT_EXCEEDED");
 }
 
+/// A nonce is its seat's to show, and to nobody through a refusal.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn refused_steps_of_joining_are_remembered_without_their_nonce() {
+    let local = over_sqlite().await.start().await;
+    let wire = local.wire().await;
+    let game = wire.game().await;
+    let nonce = b"a nonce that nobody may see".to_vec();
+    let steps = [
+        v1::join_game_request::Step::Commit(v1::NonceCommitment { commitment: vec![9; 32], ..Default::default() }),
+        v1::join_game_request::Step::Reveal(nonce.clone()),
+    ];
+    for step in steps {
+        let joins =
+            v1::JoinGameRequest { request_id: fresh(), game_id: game.id.clone(), seat: Some(1), step: Some(step), with_receipt: false };
+        Refused::by(wire.games().join_game(joins).await).with("JOIN_NOT_ALLOWED");
+    }
+    let told = wire.remembers(&game.id, 2).await;
+    let asked: Vec<_> = told.iter().map(|told| (told.asked.as_str(), told.seat, told.reason())).collect();
+    let why = ErrorReason::JoinNotAllowed;
+    assert_eq!(asked, [("reveal", Some(1), why), ("commit", Some(1), why)]);
+    assert!(!format!("{told:?}").contains("nobody may see") && !format!("{told:?}").contains(&format!("{nonce:?}")));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_asked_is_told_briefly_and_as_text() {
     let local = over_sqlite().await.start().await;

@@ -42,6 +42,9 @@ fn asked(ask: &Ask, rules: Option<&dyn Rules>) -> String {
         Ask::Undo(Some(seq)) => format!("undo {seq}"),
         Ask::Undo(None) => "undo".to_owned(),
         Ask::Close => "close".to_owned(),
+        // A nonce is its seat's to show: a refused one is told to nobody.
+        Ask::Commit(_) => "commit".to_owned(),
+        Ask::Reveal(_) => "reveal".to_owned(),
     }
 }
 
