@@ -28,6 +28,7 @@ pub(super) const FIELDS: &[(&str, Field)] = &[
     ("the book digest", |public| public.last().digest.0.to_vec()),
     ("the faces so far", |public| public.faces.to_vec()),
     ("the number of the throw", |public| public.draw.to_be_bytes().to_vec()),
+    ("the seats' nonces", |public| public.nonces.concat()),
     ("the seed of the game before", |public| public.before.map_or_else(Vec::new, |before| before.seed.to_vec())),
 ];
 

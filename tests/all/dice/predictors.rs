@@ -104,7 +104,7 @@ fn cheats(games: &[Played], mut guess: impl FnMut(&Played, &Public<'_>, Face) ->
 fn scenario_32_whoever_knows_the_seed_foretells_every_face() {
     let games = HONEST.plays(200);
     let by_dice = cheats(&games, |game, public, _| {
-        let dice = Dice::without_nonces(Seed::new(game.seed), 2);
+        let dice = Dice::new(Seed::new(game.seed), &public.nonces.each_ref().map(Vec::as_slice));
         dice.throw(public.draw, Seat(public.seat), Throw { dice: 2, sides: SIDES })[usize::from(public.die)]
     });
     let by_page = cheats(&games, |game, public, _| first_eight(&hmac(&game.seed, &public.message())));

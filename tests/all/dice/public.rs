@@ -4,9 +4,10 @@
 
 use plybook_core::book::Link;
 use plybook_core::dice::Face;
+use plybook_core::entropy::IfAbsent;
 use plybook_core::{Digest, Header, Time};
 use plybook_tests::random::Random;
-use plybook_tests::table::{START, Table, table};
+use plybook_tests::table::{START, Table, nonce, table};
 
 /// Sides of every die here.
 pub(super) const SIDES: u8 = 6;
@@ -30,6 +31,8 @@ pub(super) struct Public<'a> {
     pub(super) die: u16,
     /// The time that the entry with this throw will have.
     pub(super) now: Time,
+    /// What the seats added, in games that ask them: revealed before the first throw.
+    pub(super) nonces: [Vec<u8>; 2],
     /// The game before this one: over, so that its seed is revealed.
     pub(super) before: Option<&'a Played>,
 }
@@ -42,8 +45,9 @@ impl Public<'_> {
         message[14..22].copy_from_slice(&self.draw.to_be_bytes());
         message[22..24].copy_from_slice(&u16::from(self.seat).to_be_bytes());
         message[24..26].copy_from_slice(&self.die.to_be_bytes());
-        // Two seats without nonces: two lengths of 0.
-        message[28..].copy_from_slice(&Digest::of(&[0; 4]).0);
+        let lengths = self.nonces.each_ref().map(|nonce| (nonce.len() as u16).to_be_bytes());
+        let nonces = Digest::of_parts(&[&lengths[0], &self.nonces[0], &lengths[1], &self.nonces[1]]);
+        message[28..].copy_from_slice(&nonces.0);
         message
     }
 
@@ -60,23 +64,43 @@ pub(super) struct Played {
     pub(super) faces: Vec<Face>,
     header: Header,
     links: Vec<Link>,
+    custom: Custom,
+}
+
+/// What differs between games: how many dice there are, and whether the seats add nonces.
+#[derive(Clone, Copy)]
+struct Custom {
     dice: usize,
+    joint: bool,
+}
+
+impl Custom {
+    /// Each in turn.
+    const fn of(number: u64) -> Custom {
+        Custom { dice: 1 + number as usize % 2, joint: number % 4 >= 2 }
+    }
+
+    /// Entries before the first throw: the header, and two promises and two nonces where there are any.
+    const fn entries_before(self) -> usize {
+        if self.joint { 5 } else { 1 }
+    }
 }
 
 impl Played {
     /// Calls `at` with what is known before each die, and with the face that it then shows.
     pub(super) fn walk(&self, before: Option<&Played>, mut at: impl FnMut(&Public<'_>, Face)) {
         for (nth, face) in self.faces.iter().enumerate() {
-            let links = &self.links[..=nth / self.dice];
-            at(&known(&self.header, links, &self.faces[..nth], self.dice, before), *face);
+            let links = &self.links[..self.custom.entries_before() + nth / self.custom.dice];
+            at(&known(&self.header, links, &self.faces[..nth], self.custom, before), *face);
         }
     }
 }
 
-fn known<'a>(header: &'a Header, links: &'a [Link], faces: &'a [Face], dice: usize, before: Option<&'a Played>) -> Public<'a> {
-    let draw = links.len() as u64 - 1;
-    let now = Time::from_unix_ms(header.created.unix_ms() + 1000 * (draw + 1));
-    Public { header, links, faces, draw, seat: (draw % 2) as u8, die: (faces.len() % dice) as u16, now, before }
+fn known<'a>(header: &'a Header, links: &'a [Link], faces: &'a [Face], custom: Custom, before: Option<&'a Played>) -> Public<'a> {
+    let draw = (links.len() - custom.entries_before()) as u64;
+    let now = Time::from_unix_ms(header.created.unix_ms() + 1000 * links.len() as u64);
+    let nonces = if custom.joint { [nonce(0), nonce(1)] } else { [vec![], vec![]] };
+    Public { header, links, faces, draw, seat: (draw % 2) as u8, die: (faces.len() % custom.dice) as u16, now, nonces, before }
 }
 
 /// What a game begins with.
@@ -105,7 +129,7 @@ pub(super) fn secret(opening: &Opening<'_>) -> [u8; 32] {
 pub(super) const HONEST: Maker<'static> = Maker { seed: &secret, die: None };
 
 impl Maker<'_> {
-    /// So many games, one after the other, of one die and of two in turn.
+    /// So many games, one after the other.
     pub(super) fn plays(&self, games: usize) -> Vec<Played> {
         let (mut random, mut created, mut played) = (Random::new(32), START.unix_ms(), Vec::<Played>::new());
         for number in 0..games as u64 {
@@ -121,9 +145,13 @@ impl Maker<'_> {
     }
 
     fn play(&self, opening: &Opening<'_>) -> Played {
-        let (seed, dice) = ((self.seed)(opening), 1 + opening.number as usize % 2);
+        let (seed, custom) = ((self.seed)(opening), Custom::of(opening.number));
+        let dice = custom.dice;
         let mut table = table().snakes(1000, &[]).with("finish", "reach").with("dice", dice as i64).with("sides", i64::from(SIDES));
         table = table.id(opening.id).created(opening.created).seed(seed);
+        if custom.joint {
+            table = table.joint(60, IfAbsent::Abort).joined();
+        }
         let (header, mut faces) = (table.header(), Vec::new());
         while faces.len() < FACES_A_GAME {
             table = match self.die {
@@ -131,14 +159,14 @@ impl Maker<'_> {
                 Some(die) => {
                     let mut thrown = faces.clone();
                     for _ in 0..dice {
-                        thrown.push(die(&known(&header, table.book().links(), &thrown, dice, opening.before)));
+                        thrown.push(die(&known(&header, table.book().links(), &thrown, custom, opening.before)));
                     }
                     table.throw(&thrown[faces.len()..])
                 }
             };
             faces.extend(shown(&table));
         }
-        Played { seed, faces, header, links: table.book().links().to_vec(), dice }
+        Played { seed, faces, header, links: table.book().links().to_vec(), custom }
     }
 }
 
