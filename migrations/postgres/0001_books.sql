@@ -74,6 +74,24 @@ CREATE TABLE game_seed (
     CONSTRAINT game_seed_is_32_bytes CHECK (octet_length(seed) = 32)
 );
 
+-- Books that were imported as evidence: a game that is here was played elsewhere, and nothing is ever appended to
+-- it. The mark stands beside the book, so that the book stays what it was, byte for byte: its rows are like any
+-- other's, but no seed is in game_seed, since a closing line alone reveals it. Of the file only the signature is
+-- no line of the book.
+CREATE TABLE foreign_book (
+    tenant_id   int         NOT NULL,
+    game_id     uuid        NOT NULL,
+    imported_at timestamptz NOT NULL,
+    imported_by text COLLATE "C" NOT NULL,
+    -- As the file printed it: key id and signature; NULL where the file had none.
+    signature   text COLLATE "C",
+
+    CONSTRAINT foreign_book_pkey PRIMARY KEY (tenant_id, game_id),
+    CONSTRAINT foreign_book_of_a_game FOREIGN KEY (tenant_id, game_id) REFERENCES game (tenant_id, id),
+    CONSTRAINT foreign_book_importer_is_named CHECK (octet_length(imported_by) BETWEEN 1 AND 64),
+    CONSTRAINT foreign_book_signature_is_short CHECK (octet_length(signature) BETWEEN 1 AND 200)
+);
+
 -- The books.
 --
 -- * The key carries all that a reader of a book wants, so that a rebuild is a scan of neighbouring index
@@ -179,6 +197,12 @@ CREATE TABLE refusal (
 
 CREATE INDEX refusal_by_age ON refusal (refused_at);
 
+-- What was evidence yesterday is evidence today.
+CREATE TRIGGER foreign_book_is_final BEFORE UPDATE OR DELETE ON foreign_book
+    FOR EACH ROW EXECUTE FUNCTION plybook_refuse_change();
+CREATE TRIGGER foreign_book_is_not_truncated BEFORE TRUNCATE ON foreign_book
+    FOR EACH STATEMENT EXECUTE FUNCTION plybook_refuse_change();
+
 -- All that a server's role needs, where it is not the owner of these tables: SELECT plybook_grant('app').
 -- It may rewrite a state, which the book can restore, and delete refusals, which are bounded; nothing else.
 CREATE FUNCTION plybook_grant(app regrole) RETURNS void LANGUAGE plpgsql AS $$
@@ -187,5 +211,6 @@ BEGIN
     EXECUTE format('GRANT INSERT ON game, game_player, game_seed, book_entry TO %s', app);
     EXECUTE format('GRANT UPDATE (state) ON game TO %s', app);
     EXECUTE format('GRANT SELECT, INSERT, DELETE ON refusal TO %s', app);
+    EXECUTE format('GRANT SELECT, INSERT ON foreign_book TO %s', app);
 END
 $$;

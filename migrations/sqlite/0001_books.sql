@@ -57,6 +57,22 @@ CREATE TABLE game_seed (
     CONSTRAINT game_seed_of_a_game FOREIGN KEY (tenant_id, game_id) REFERENCES game (tenant_id, id)
 ) STRICT, WITHOUT ROWID;
 
+-- Books that were imported as evidence: a game that is here was played elsewhere, and nothing is ever appended to
+-- it. The mark stands beside the book, so that the book stays what it was, byte for byte: its rows are like any
+-- other's, but no seed is in game_seed, since a closing line alone reveals it. Of the file only the signature is
+-- no line of the book.
+CREATE TABLE foreign_book (
+    tenant_id   INTEGER NOT NULL,
+    game_id     BLOB    NOT NULL,
+    imported_at TEXT    NOT NULL,
+    imported_by TEXT    NOT NULL CONSTRAINT foreign_book_importer_is_named CHECK (octet_length(imported_by) BETWEEN 1 AND 64),
+    -- As the file printed it: key id and signature; NULL where the file had none.
+    signature   TEXT,
+
+    CONSTRAINT foreign_book_pkey PRIMARY KEY (tenant_id, game_id),
+    CONSTRAINT foreign_book_of_a_game FOREIGN KEY (tenant_id, game_id) REFERENCES game (tenant_id, id)
+) STRICT, WITHOUT ROWID;
+
 -- The books. With one writer the order of positions is the order of commits, which is all that a feed
 -- of all games needs; a named column, because VACUUM may renumber an unnamed rowid.
 CREATE TABLE book_entry (
@@ -130,3 +146,18 @@ CREATE TABLE refusal (
 
 CREATE INDEX refusal_of_game ON refusal (tenant_id, game_id, number);
 CREATE INDEX refusal_by_age ON refusal (refused_at);
+
+-- What was evidence yesterday is evidence today.
+CREATE TRIGGER foreign_book_is_never_updated BEFORE UPDATE ON foreign_book
+BEGIN
+    SELECT RAISE(ABORT, 'UPDATE on foreign_book is refused: what is written there never changes');
+END;
+CREATE TRIGGER foreign_book_is_never_deleted BEFORE DELETE ON foreign_book
+BEGIN
+    SELECT RAISE(ABORT, 'DELETE on foreign_book is refused: what is written there never changes');
+END;
+CREATE TRIGGER foreign_book_is_never_replaced BEFORE INSERT ON foreign_book
+WHEN EXISTS (SELECT 1 FROM foreign_book WHERE tenant_id = NEW.tenant_id AND game_id = NEW.game_id)
+BEGIN
+    SELECT RAISE(ABORT, 'INSERT over a row of foreign_book is refused: what is written there never changes');
+END;

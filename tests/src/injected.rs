@@ -19,8 +19,8 @@ use plybook_server::refusal::Refusal;
 use plybook_server::signing::Keys;
 use plybook_server::{Config, Parts, Server};
 use plybook_store::{
-    Append, Create, Error, Filter, GameKey, NewEntry, NewGame, News, Refused, Sqlite, SqliteOptions, Store, StoredEntry, StoredRefusal,
-    Summary, TenantId, Wake,
+    Append, Create, Error, Filter, Foreign, ForeignBook, GameKey, Import, NewEntry, NewGame, News, Refused, Sqlite, SqliteOptions, Store,
+    StoredEntry, StoredRefusal, Summary, TenantId, Wake,
 };
 use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 use tempfile::TempDir;
@@ -235,6 +235,10 @@ pub enum Call {
     Seed,
     /// `list`.
     List,
+    /// `import`.
+    Import,
+    /// `foreign`.
+    Foreign,
     /// `ready` and `clock_unix_ms`.
     Ready,
     /// `remember`.
@@ -405,6 +409,14 @@ impl Store for Handled {
 
     async fn forget_refusals(&self, older_than: Time, limit: u32) -> Result<u64, Error> {
         self.through(Call::Forget, self.inner().forget_refusals(older_than, limit)).await
+    }
+
+    async fn import(&self, book: ForeignBook) -> Result<Import, Error> {
+        self.through(Call::Import, self.inner().import(book)).await
+    }
+
+    async fn foreign(&self, key: GameKey) -> Result<Option<Foreign>, Error> {
+        self.through(Call::Foreign, self.inner().foreign(key)).await
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {

@@ -7,6 +7,7 @@
 pub mod asks;
 pub mod collector;
 pub mod deal;
+pub mod forgery;
 pub mod golden;
 pub mod held;
 pub mod injected;

@@ -25,10 +25,12 @@ use uuid::Uuid;
 use crate::node::Node;
 use crate::refused::Refused;
 
+mod evidence;
 mod following;
 mod playing;
 mod remembered;
 
+pub use evidence::pieces;
 pub use following::{Following, Watching, seqs};
 pub use playing::PlayedGame;
 

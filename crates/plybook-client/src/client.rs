@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::Stream;
 use plybook_proto::v1;
 use plybook_proto::v1::audit_service_client::AuditServiceClient;
 use plybook_proto::v1::game_service_client::GameServiceClient;
@@ -19,6 +20,9 @@ use crate::events::Events;
 use crate::options::{BadAddress, Options};
 use crate::patience::Patience;
 use crate::routes::Routes;
+
+/// Bytes of a file in one message.
+const PIECE_BYTES: usize = 64 * 1024;
 
 /// Speaks with one or several servers of one database. Cheap to clone; clones share connections.
 #[derive(Clone, Debug)]
@@ -135,6 +139,17 @@ impl Client {
         self.call(request, |channel, request| async move { self.audit(channel).list_refusals(request).await }).await
     }
 
+    /// Keeps a `.ply` file as evidence. Sent again after whatever went wrong, it is kept once.
+    pub async fn import_book(&self, file: Vec<u8>) -> Result<v1::ImportBookResponse, Error> {
+        let send = |channel, request: Request<Arc<[u8]>>| async move { self.audit(channel).import_book(request.map(pieces)).await };
+        self.call_within(self.options.upload_timeout, Arc::from(file), send).await
+    }
+
+    /// Where two books part.
+    pub async fn compare_books(&self, request: v1::CompareBooksRequest) -> Result<v1::CompareBooksResponse, Error> {
+        self.call(request, |channel, request| async move { self.audit(channel).compare_books(request).await }).await
+    }
+
     /// The public keys that check receipts and signed books.
     pub async fn keys(&self) -> Result<Vec<v1::PublicKey>, Error> {
         let request = v1::ListKeysRequest {};
@@ -159,13 +174,21 @@ impl Client {
         Q: Clone,
         F: Future<Output = Result<Response<R>, Status>>,
     {
+        self.call_within(self.options.timeout, request, send).await
+    }
+
+    async fn call_within<Q, R, F>(&self, timeout: Duration, request: Q, send: impl Fn(Channel, Request<Q>) -> F) -> Result<R, Error>
+    where
+        Q: Clone,
+        F: Future<Output = Result<Response<R>, Status>>,
+    {
         // The server ends an attempt first and says why; this only catches one that does not.
-        let longest = self.options.timeout + Duration::from_millis(500);
+        let longest = timeout + Duration::from_millis(500);
         let mut patience = Patience::new(&self.options, self.routes.len());
         loop {
             let (route, channel) = self.routes.current();
             let mut message = Request::new(request.clone());
-            message.set_timeout(self.options.timeout);
+            message.set_timeout(timeout);
             let failure = match tokio::time::timeout(longest, send(channel, message)).await {
                 Ok(Ok(response)) => return Ok(response.into_inner()),
                 Ok(Err(status)) => Failure::of(&status),
@@ -181,6 +204,13 @@ impl Client {
             }
         }
     }
+}
+
+/// A file in pieces that any server takes by default.
+fn pieces(file: Arc<[u8]>) -> impl Stream<Item = v1::ImportBookRequest> + Send + 'static {
+    let bytes = file.len();
+    let piece = move |at: usize| v1::ImportBookRequest { chunk: file[at..file.len().min(at + PIECE_BYTES)].to_vec() };
+    futures::stream::iter((0..bytes).step_by(PIECE_BYTES).map(piece))
 }
 
 /// The request's id, made up where the caller has none.

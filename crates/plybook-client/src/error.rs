@@ -119,8 +119,10 @@ impl Failure {
             (info, status.code()),
             (_, Code::Unavailable | Code::DeadlineExceeded) | (None, Code::Cancelled | Code::Unknown | Code::Internal)
         );
-        if passes {
-            let not_before = details.retry_info().and_then(|retry| retry.retry_delay);
+        let not_before = details.retry_info().and_then(|retry| retry.retry_delay);
+        // A limit that tells when to come back is one of what goes on at once.
+        let busy = not_before.is_some() && info.is_some_and(|info| info.reason == "LIMIT_EXCEEDED");
+        if passes || busy {
             return Failure::Again { why: tell(status), not_before };
         }
         let fields = details.bad_request().map_or_else(Vec::new, |bad| {
@@ -181,6 +183,7 @@ mod tests {
 
     #[test]
     fn what_passes_is_sent_again_and_not_before_its_time() {
+        // The limit of what goes on at once passes, that of what is asked for does not.
         let again = |status: &Status| match Failure::of(status) {
             Failure::Again { not_before, .. } => Some(not_before),
             Failure::Final(_) => None,
@@ -189,6 +192,10 @@ mod tests {
         assert_eq!(again(&status(Code::Unavailable, "SERVER_DRAINING", "plybook")), wait);
         assert_eq!(again(&status(Code::DeadlineExceeded, "DEADLINE", "plybook")), wait);
         assert_eq!(again(&Status::unknown("transport error")), Some(None));
+        assert_eq!(again(&status(Code::ResourceExhausted, "LIMIT_EXCEEDED", "plybook")), wait);
+        assert_eq!(again(&status(Code::ResourceExhausted, "TOO_MANY_STREAMS", "plybook")), None);
+        let info = ErrorDetails::with_error_info("LIMIT_EXCEEDED", "plybook", HashMap::new());
+        assert_eq!(again(&Status::with_error_details(Code::ResourceExhausted, "no", info)), None);
         assert_eq!(again(&status(Code::Internal, "INTERNAL", "plybook")), None);
         assert_eq!(again(&status(Code::FailedPrecondition, "ILLEGAL_MOVE", "elsewhere")), None);
     }

@@ -9,6 +9,8 @@ use std::time::Duration;
 pub struct Options {
     /// For the answer to one attempt; the server hears of it as `grpc-timeout`.
     pub timeout: Duration,
+    /// For the answer to one attempt to import a file, which must arrive first. A server gives no more by default.
+    pub upload_timeout: Duration,
     /// In all, over the attempts of one call; also for a broken stream to come back.
     pub patience: Duration,
     /// Before the second round of attempts; doubled each round.
@@ -29,6 +31,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             timeout: Duration::from_secs(10),
+            upload_timeout: Duration::from_secs(30),
             patience: Duration::from_secs(30),
             first_pause: Duration::from_millis(50),
             longest_pause: Duration::from_secs(2),

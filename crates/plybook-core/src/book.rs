@@ -61,6 +61,11 @@ impl Book {
         &self.links
     }
 
+    /// The same, where nothing else of the book is needed any more.
+    pub fn into_links(self) -> Vec<Link> {
+        self.links
+    }
+
     /// The lines after the header.
     pub fn lines(&self) -> &[Link] {
         &self.links[1..]

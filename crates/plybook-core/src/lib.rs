@@ -18,6 +18,7 @@
 //! | [`game`], [`rejection`] | folds the book, decides what may be appended |
 //! | [`receipt`] | a signature over a head, and the public keys that check it |
 //! | [`verify`] | checks a whole book |
+//! | [`compare`] | where two books part |
 //! | [`grid`], [`diagram`] | coordinates and boards as text |
 //! | [`limits`] | a number for everything |
 
@@ -25,6 +26,7 @@ pub mod action;
 pub mod board;
 pub mod book;
 pub mod change;
+pub mod compare;
 pub mod diagram;
 pub mod dice;
 pub mod digest;

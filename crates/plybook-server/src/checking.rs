@@ -1,11 +1,12 @@
-//! A stored game, checked from its rows: VerifyGame and `plybook verify --database` ask here.
+//! A stored game, checked from its rows: VerifyGame and `plybook verify --database` ask here, and ImportBook of
+//! a book that is still to be stored.
 //!
 //! Invariant: it reads the book itself and trusts no cache, and it only reads; a wrong entry is an
 //! answer, not an error. A game that goes on is checked up to where it was when its last page was read.
 
 use plybook_core::game::Fault;
 use plybook_core::verify::{Report, Verifier, Wrong};
-use plybook_core::{Digest, Header, Seq};
+use plybook_core::{Book, Digest, Header, Seq};
 use plybook_rulesets::{Registry, RegistryError};
 use plybook_store::{Error, GameKey, Store, StoredEntry};
 
@@ -40,18 +41,53 @@ pub async fn check(store: &dyn Store, registry: &Registry, key: GameKey) -> Resu
         None => return Ok(Finding::Nothing),
     };
     let header = match header(key, &first) {
-        Ok(header) if seed.is_some_and(|seed| seed.commitment() == header.commitment) => header,
-        Ok(_) => return Ok(at_first(wrong("the stored seed is not the one committed to"))),
+        Ok(header) => header,
         Err(wrong) => return Ok(at_first(wrong)),
     };
+    let committed = match seed {
+        Some(seed) => seed.commitment() == header.commitment,
+        // The seed of a game that was played elsewhere is in its book or nowhere.
+        None => store.foreign(key).await?.is_some(),
+    };
+    if !committed {
+        return Ok(at_first(wrong("the stored seed is not the one committed to")));
+    }
+    match begin(header, registry) {
+        Ok(verifier) => follow(store, key, verifier).await,
+        Err(finding) => Ok(finding),
+    }
+}
+
+/// Checks a book that is not stored yet.
+pub fn check_book(book: &Book, registry: &Registry) -> Finding {
+    let mut verifier = match begin(book.header().clone(), registry) {
+        Ok(verifier) => verifier,
+        Err(finding) => return finding,
+    };
+    for link in book.lines() {
+        if let Err(wrong) = verifier.follow(&link.text, link.digest) {
+            return after(&verifier, wrong);
+        }
+    }
+    finish(verifier)
+}
+
+fn begin(header: Header, registry: &Registry) -> Result<Verifier, Finding> {
     match registry.rules_of(&header) {
         Ok(_) => {}
-        Err(RegistryError::Param(bad)) => return Ok(at_first(wrong(bad.to_string()))),
-        Err(other) => return Ok(Finding::Unsupported(other)),
+        Err(RegistryError::Param(bad)) => return Err(at_first(wrong(bad.to_string()))),
+        Err(other) => return Err(Finding::Unsupported(other)),
     }
-    match Verifier::new(header, registry) {
-        Ok(verifier) => follow(store, key, verifier).await,
-        Err(wrong) => Ok(at_first(wrong)),
+    Verifier::new(header, registry).map_err(at_first)
+}
+
+fn finish(verifier: Verifier) -> Finding {
+    match verifier.finish() {
+        Ok(report) => Finding::Verified(Box::new(report)),
+        Err(wrong) => {
+            let right = wrong.seq.map_or(Seq::ZERO, |seq| Seq(seq.0.saturating_sub(1)));
+            Finding::Wrong { right: (right, None), wrong }
+        }
     }
 }
 
@@ -71,13 +107,7 @@ async fn follow(store: &dyn Store, key: GameKey, mut verifier: Verifier) -> Resu
             break;
         }
     }
-    Ok(match verifier.finish() {
-        Ok(report) => Finding::Verified(Box::new(report)),
-        Err(wrong) => {
-            let right = wrong.seq.map_or(Seq::ZERO, |seq| Seq(seq.0.saturating_sub(1)));
-            Finding::Wrong { right: (right, None), wrong }
-        }
-    })
+    Ok(finish(verifier))
 }
 
 /// Entries after `after`: up to the first that is missing, which is answered too.

@@ -38,6 +38,9 @@ impl Config {
         if limits.request_bytes < 4 * 1024 {
             return refuse("request-bytes must be at least 4096, or no request with a header's worth of seats fits");
         }
+        if limits.import_bytes == 0 || limits.imports == 0 {
+            return refuse("import-bytes and imports must be at least 1");
+        }
         if limits.streams == 0 {
             return refuse("streams must be at least 1");
         }

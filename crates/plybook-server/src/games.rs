@@ -93,6 +93,11 @@ impl Games {
         &self.registry
     }
 
+    /// The same, to take along.
+    pub fn registry_shared(&self) -> Arc<Registry> {
+        Arc::clone(&self.registry)
+    }
+
     /// The store behind.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
@@ -103,7 +108,7 @@ impl Games {
         self.clock.as_ref()
     }
 
-    /// Header and rules of a game.
+    /// Header and rules of a game; of a foreign one perhaps without the rules.
     pub async fn opened(&self, key: GameKey) -> Result<Arc<Opened>, Refusal> {
         let load = async { self.load_opened(key).await.map(Arc::new) };
         self.opened.try_get_with(key, load).await.map_err(|refusal| refusal.shared())

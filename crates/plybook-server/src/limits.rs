@@ -10,6 +10,10 @@ use std::time::Duration;
 pub struct Limits {
     /// Largest request, in bytes.
     pub request_bytes: usize,
+    /// Largest file that is imported, in bytes.
+    pub import_bytes: usize,
+    /// Files imported at once: each is in memory until it is stored.
+    pub imports: usize,
     /// Calls in flight on one connection.
     pub calls_per_connection: u32,
     /// Streams open on this node.
@@ -40,6 +44,8 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             request_bytes: 256 * 1024,
+            import_bytes: 64 * 1024 * 1024,
+            imports: 2,
             calls_per_connection: 1_000,
             streams: 20_000,
             games_cache_bytes: 256 * 1024 * 1024,

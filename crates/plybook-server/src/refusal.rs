@@ -63,6 +63,23 @@ pub enum Refusal {
         /// Its value.
         most: u64,
     },
+    /// The game was imported as evidence: nothing is appended to it.
+    GameReadOnly {
+        /// The head.
+        head: Seq,
+    },
+    /// A game with the id of an imported book is there, and is not that book.
+    GameExists {
+        /// Its id.
+        game: Uuid,
+    },
+    /// As many as may are at work on this node.
+    Busy {
+        /// The limit's name.
+        limit: &'static str,
+        /// Its value.
+        most: u64,
+    },
     /// Too many streams are open on this node.
     TooManyStreams {
         /// How many may be.
@@ -119,6 +136,7 @@ impl Refusal {
     pub(crate) fn shared(&self) -> Refusal {
         match self {
             Refusal::GameNotFound => Refusal::GameNotFound,
+            Refusal::GameReadOnly { head } => Refusal::GameReadOnly { head: *head },
             Refusal::StoreUnavailable => Refusal::StoreUnavailable,
             Refusal::RulesetVersion { id, known } => Refusal::RulesetVersion { id: id.clone(), known: known.clone() },
             Refusal::UnknownRuleset { name, known } => Refusal::UnknownRuleset { name: name.clone(), known: known.clone() },

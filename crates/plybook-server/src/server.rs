@@ -11,6 +11,7 @@ use plybook_proto::v1::audit_service_server::AuditServiceServer;
 use plybook_proto::v1::game_service_server::GameServiceServer;
 use plybook_rulesets::Registry;
 use plybook_store::Store;
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::codec::CompressionEncoding::Gzip;
@@ -165,7 +166,8 @@ fn service(config: &Config, parts: Parts, hub: Arc<Hub>, log: RefusalLog, draini
     let (limits, keys) = (&config.limits, Arc::new(config.keys.clone()));
     let clock = Arc::clone(&parts.clock);
     let games = Games::new(parts.store, parts.registry, parts.clock, parts.ids, Arc::clone(&hub), log, limits);
-    Service { games: Arc::new(games), hub, clock, slots: Slots::new(limits.streams), limits: limits.clone(), keys, draining }
+    let imports = Arc::new(Semaphore::new(limits.imports.min(Semaphore::MAX_PERMITS)));
+    Service { games: Arc::new(games), hub, clock, slots: Slots::new(limits.streams), imports, limits: limits.clone(), keys, draining }
 }
 
 fn router(limits: &Limits, service: Arc<Service>) -> Result<(HealthReporter, Router<Layers>), ServeError> {

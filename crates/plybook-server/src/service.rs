@@ -4,9 +4,11 @@
 
 mod appending;
 mod close_game;
+mod compare_books;
 mod create_game;
 mod get_book;
 mod get_game;
+mod import_book;
 mod join_game;
 mod list_games;
 mod list_keys;
@@ -25,8 +27,9 @@ use futures::Stream;
 use plybook_proto::v1;
 use plybook_proto::v1::audit_service_server::AuditService;
 use plybook_proto::v1::game_service_server::GameService;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use tonic::{Request, Response, Status};
+use tonic::{Request, Response, Status, Streaming};
 
 use crate::clock::Clock;
 use crate::games::Games;
@@ -40,6 +43,7 @@ pub struct Service {
     pub(crate) hub: Arc<Hub>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) slots: Slots,
+    pub(crate) imports: Arc<Semaphore>,
     pub(crate) limits: Limits,
     pub(crate) keys: Arc<Keys>,
     pub(crate) draining: CancellationToken,
@@ -111,12 +115,21 @@ impl AuditService for AuditRpc {
     async fn get_book(&self, request: Request<v1::GetBookRequest>) -> Result<Response<Self::GetBookStream>, Status> {
         Ok(Response::new(get_book::answer(&self.0, request).await?))
     }
+
     async fn verify_game(&self, request: Request<v1::VerifyGameRequest>) -> Result<Response<v1::VerifyGameResponse>, Status> {
         Ok(Response::new(verify_game::answer(&self.0, request).await?))
     }
 
     async fn list_refusals(&self, request: Request<v1::ListRefusalsRequest>) -> Result<Response<v1::ListRefusalsResponse>, Status> {
         Ok(Response::new(list_refusals::answer(&self.0, request).await?))
+    }
+
+    async fn import_book(&self, request: Request<Streaming<v1::ImportBookRequest>>) -> Result<Response<v1::ImportBookResponse>, Status> {
+        Ok(Response::new(import_book::answer(&self.0, request).await?))
+    }
+
+    async fn compare_books(&self, request: Request<v1::CompareBooksRequest>) -> Result<Response<v1::CompareBooksResponse>, Status> {
+        Ok(Response::new(compare_books::answer(&self.0, request).await?))
     }
 
     async fn list_keys(&self, request: Request<v1::ListKeysRequest>) -> Result<Response<v1::ListKeysResponse>, Status> {

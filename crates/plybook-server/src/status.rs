@@ -11,6 +11,7 @@ use plybook_proto::ERROR_DOMAIN;
 use plybook_proto::v1::ErrorReason;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
+use uuid::Uuid;
 
 use crate::limits;
 use crate::refusal::{Original, Refusal, cut, echo};
@@ -87,13 +88,11 @@ impl Answer {
             Refusal::ReceiptsUnavailable => {
                 Answer::new(Code::FailedPrecondition, R::ReceiptsUnavailable, "this node has no signing key; ask without with_receipt")
             }
+            Refusal::GameReadOnly { head } => Answer::read_only(head),
+            Refusal::GameExists { game } => Answer::exists(game),
             Refusal::Limit { limit, most } => Answer::limit(limit, most),
-            Refusal::TooManyStreams { most } => {
-                Answer::new(Code::ResourceExhausted, R::TooManyStreams, format!("{most} streams are open on this node"))
-                    .with("limit", "streams")
-                    .with("most", most)
-                    .retry(RETRY_LATER)
-            }
+            Refusal::Busy { limit, most } => Answer::limit(limit, most).retry(RETRY_SOON),
+            Refusal::TooManyStreams { most } => Answer::too_many_streams(most),
             Refusal::Deadline => Answer::new(
                 Code::DeadlineExceeded,
                 R::Deadline,
@@ -160,6 +159,23 @@ impl Answer {
         }
     }
 
+    fn read_only(head: Seq) -> Answer {
+        let why = "the game was played elsewhere: its book was imported as evidence, and nothing is appended to it";
+        Answer::new(Code::FailedPrecondition, ErrorReason::GameReadOnly, why).with("head_seq", head)
+    }
+
+    fn exists(game: Uuid) -> Answer {
+        let why = format!("a game {game} is there, and it is not this file");
+        Answer::new(Code::AlreadyExists, ErrorReason::GameExists, why).with("game_id", game)
+    }
+
+    fn too_many_streams(most: u64) -> Answer {
+        Answer::new(Code::ResourceExhausted, ErrorReason::TooManyStreams, format!("{most} streams are open on this node"))
+            .with("limit", "streams")
+            .with("most", most)
+            .retry(RETRY_LATER)
+    }
+
     fn limit(limit: &str, most: u64) -> Answer {
         Answer::new(Code::ResourceExhausted, ErrorReason::LimitExceeded, format!("{limit} is limited to {most}"))
             .with("limit", limit)
@@ -196,6 +212,7 @@ impl Verdict {
         let (answer, head) = match refusal {
             Refusal::Rejected { rejection, head, .. } => (Answer::rejected(rejection.clone()), *head),
             Refusal::RequestIdReused(original @ Original::Entry { head, .. }) => (Answer::reused(*original), *head),
+            Refusal::GameReadOnly { head } => (Answer::read_only(*head), *head),
             Refusal::RequestIdReused(Original::Game(_))
             | Refusal::InvalidField { .. }
             | Refusal::InvalidRequestId
@@ -204,6 +221,8 @@ impl Verdict {
             | Refusal::GameNotFound
             | Refusal::CursorBeyondHead { .. }
             | Refusal::ReceiptsUnavailable
+            | Refusal::GameExists { .. }
+            | Refusal::Busy { .. }
             | Refusal::Limit { .. }
             | Refusal::TooManyStreams { .. }
             | Refusal::Deadline

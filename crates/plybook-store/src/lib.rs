@@ -3,6 +3,7 @@
 //! | module | the noun |
 //! | --- | --- |
 //! | [`store`] | the trait, and what goes in and comes out |
+//! | [`foreign`] | a book that was played elsewhere |
 //! | [`postgres`] | many nodes over one database |
 //! | [`sqlite`] | the embedded default: one file, one node |
 //! | [`refused`] | refused requests, as they are remembered |
@@ -15,6 +16,7 @@
 
 pub mod error;
 mod fault;
+pub mod foreign;
 mod migrations;
 mod page;
 pub mod postgres;
@@ -24,6 +26,7 @@ pub mod sqlite;
 pub mod store;
 
 pub use error::Error;
+pub use foreign::{Foreign, ForeignBook, Import};
 pub use postgres::{Postgres, PostgresOptions};
 pub use refused::{Refused, StoredRefusal};
 pub use sqlite::{Sqlite, SqliteOptions};

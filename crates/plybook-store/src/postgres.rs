@@ -5,17 +5,19 @@
 //! | `connect` | options, the pool and its sessions |
 //! | `create` | a game in one statement |
 //! | `append` | an entry in one statement, and what else may have come of it |
+//! | `import` | a book that was played elsewhere, in one transaction |
 //! | `read` | entries, requests, seeds |
 //! | `list` | pages of games |
 //! | `refusals` | refused requests, in batches and pages |
 //! | `wake` | hints between nodes |
 //!
-//! Invariant: a write is one statement, so the database alone decides between racing nodes, and it
+//! Invariant: a write is one statement (an import one transaction), so the database alone decides between racing nodes, and it
 //! runs in a task of its own, so a caller who leaves never cuts it off halfway.
 
 mod append;
 mod connect;
 mod create;
+mod import;
 mod list;
 mod read;
 mod refusals;
@@ -39,7 +41,9 @@ use crate::error::Error;
 use crate::fault::{UNDEFINED_TABLE, classify, sqlstate};
 use crate::migrations;
 use crate::refused::{Refused, StoredRefusal};
-use crate::store::{Append, Create, Filter, GameKey, NewEntry, NewGame, News, Store, StoredEntry, Summary, TenantId, Wake};
+use crate::store::{
+    Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, NewEntry, NewGame, News, Store, StoredEntry, Summary, TenantId, Wake,
+};
 
 /// How long [`Store::close`] waits for connections that are still in use.
 const CLOSE_WITHIN: Duration = Duration::from_secs(5);
@@ -161,6 +165,15 @@ impl Store for Postgres {
     async fn forget_refusals(&self, older_than: Time, limit: u32) -> Result<u64, Error> {
         let link = self.link.clone();
         self.write(async move { refusals::forget(&link, older_than, limit).await }).await
+    }
+
+    async fn import(&self, book: ForeignBook) -> Result<Import, Error> {
+        let link = self.link.clone();
+        self.write(async move { import::import(&link, &book).await }).await
+    }
+
+    async fn foreign(&self, key: GameKey) -> Result<Option<Foreign>, Error> {
+        import::foreign(&self.link, key).await
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {

@@ -8,6 +8,7 @@ use sqlx::{ColumnIndex, Database, Decode, Row, Type};
 
 use crate::error::Error;
 use crate::fault::classify;
+use crate::foreign::Foreign;
 use crate::refused::{Refused, StoredRefusal};
 use crate::store::{Append, GameKey, State, StoredEntry, Summary};
 
@@ -17,6 +18,7 @@ pub(crate) trait Columns {
     fn wide(&self, column: &str) -> Result<i64, Error>;
     fn is_there(&self, column: &str) -> Result<bool, Error>;
     fn text(&self, column: &str) -> Result<String, Error>;
+    fn text_if_any(&self, column: &str) -> Result<Option<String>, Error>;
     fn bytes32(&self, column: &str) -> Result<[u8; 32], Error>;
     fn uuid(&self, column: &str) -> Result<Uuid, Error>;
 
@@ -42,6 +44,7 @@ pub(crate) trait Columns {
             header: self.joined("header_")?,
             last: self.joined("last_")?,
             before_last: self.joined("before_")?,
+            foreign: self.foreign()?,
         })
     }
 
@@ -62,6 +65,14 @@ pub(crate) trait Columns {
             detail: self.text("detail")?,
         };
         Ok(StoredRefusal { number: self.wide("number")?, refused })
+    }
+
+    /// What stands beside the book, where an outer join may have found nothing.
+    fn foreign(&self) -> Result<Option<Foreign>, Error> {
+        let Some(imported) = self.text_if_any("foreign_imported_at")? else { return Ok(None) };
+        let imported = Time::parse(&imported).ok_or_else(|| Error::Corrupt(format!("the time of an import is {imported:?}")))?;
+        let (by, signature) = (self.text("foreign_imported_by")?, self.text_if_any("foreign_signature")?);
+        Ok(Some(Foreign { imported, by, signature }))
     }
 
     fn seed(&self) -> Result<Seed, Error> {
@@ -93,6 +104,10 @@ where
     }
 
     fn text(&self, column: &str) -> Result<String, Error> {
+        self.try_get(column).map_err(classify)
+    }
+
+    fn text_if_any(&self, column: &str) -> Result<Option<String>, Error> {
         self.try_get(column).map_err(classify)
     }
 

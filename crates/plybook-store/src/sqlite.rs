@@ -5,6 +5,7 @@
 //! | `busy` | a file that somebody else holds for a moment |
 //! | `connect` | options, the writer, the readers and the schema |
 //! | `write` | games and entries, each in one transaction |
+//! | `import` | a book that was played elsewhere, in one transaction |
 //! | `read` | entries, requests, seeds, pages of games |
 //! | `refusals` | refused requests, in batches and pages |
 //!
@@ -13,6 +14,7 @@
 
 mod busy;
 mod connect;
+mod import;
 mod read;
 mod refusals;
 mod write;
@@ -32,7 +34,9 @@ use crate::error::Error;
 use crate::fault::classify;
 use crate::migrations;
 use crate::refused::{Refused, StoredRefusal};
-use crate::store::{Append, Create, Filter, GameKey, NewEntry, NewGame, News, Store, StoredEntry, Summary, TenantId, Wake};
+use crate::store::{
+    Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, NewEntry, NewGame, News, Store, StoredEntry, Summary, TenantId, Wake,
+};
 
 /// Books in one SQLite file.
 #[derive(Debug)]
@@ -125,6 +129,15 @@ impl Store for Sqlite {
     async fn forget_refusals(&self, older_than: Time, limit: u32) -> Result<u64, Error> {
         let writer = self.writer.clone();
         self.write(async move { refusals::forget(&writer, older_than, limit).await }).await
+    }
+
+    async fn import(&self, book: ForeignBook) -> Result<Import, Error> {
+        let writer = self.writer.clone();
+        self.write(async move { import::import(&writer, &book).await }).await
+    }
+
+    async fn foreign(&self, key: GameKey) -> Result<Option<Foreign>, Error> {
+        import::foreign(&self.readers, key).await
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {

@@ -8,6 +8,7 @@ use plybook_core::{Digest, Seed, Seq, Time, Uuid};
 use tokio::sync::mpsc;
 
 use crate::error::Error;
+pub use crate::foreign::{Foreign, ForeignBook, Import};
 use crate::refused::{Refused, StoredRefusal};
 
 /// A tenant's number. Until there are credentials everything belongs to [`TenantId::DEFAULT`].
@@ -141,6 +142,8 @@ pub struct Summary {
     pub last: Option<StoredEntry>,
     /// Of a closed game the entry before the last one: it ended the game if the last one only closed it.
     pub before_last: Option<StoredEntry>,
+    /// What is kept beside the book of a game that was played elsewhere.
+    pub foreign: Option<Foreign>,
 }
 
 /// A hint that a game has new entries, from this node or another. Hints may be lost or repeated.
@@ -203,6 +206,13 @@ pub trait Store: Send + Sync + 'static {
     /// Forgets refused requests of all games that are older, the oldest first, at most `limit`; answers how
     /// many they were.
     async fn forget_refusals(&self, older_than: Time, limit: u32) -> Result<u64, Error>;
+
+    /// Keeps a book that was played elsewhere, all or nothing, durable before the answer. Nothing is appended to
+    /// it: who appends asks [`Store::foreign`] first. An error leaves open whether it is kept: import it again.
+    async fn import(&self, book: ForeignBook) -> Result<Import, Error>;
+
+    /// What is kept beside a book that was played elsewhere; nothing for any other game.
+    async fn foreign(&self, key: GameKey) -> Result<Option<Foreign>, Error>;
 
     /// Milliseconds since the epoch by the database's clock.
     async fn clock_unix_ms(&self) -> Result<u64, Error>;

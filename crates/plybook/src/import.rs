@@ -1,10 +1,12 @@
-//! `plybook import`: recorded games, played through the API.
+//! `plybook import`: books kept as evidence, and recorded games played through the API.
 //!
-//! A record is read ([`mod@format`], and one module a format), played through under the rules of this
+//! A `.ply` book is sent as it is ([`evidence`]), unless it is to be played again. Any other record is read ([`mod@format`], and one module a format), played through under the rules of this
 //! build ([`rehearsal`]), and only then sent ([`sending`]); what came of it is told ([`report`]).
 //!
 //! Invariant: running the same import again, after whatever interruption, leaves every game once.
 
+mod evidence;
+mod folders;
 mod format;
 mod ids;
 mod jsonl;
@@ -34,20 +36,26 @@ use crate::exit::{Interrupted, Interrupts, usage};
 use crate::link::Link;
 use crate::screen::Screen;
 use crate::typed;
+use evidence::Uploads;
 use format::Format;
 use ids::{GameIds, Ids};
 use plan::Plan;
 use rehearsal::Choice;
 use report::{Line, Verdict};
+use sending::Unsent;
 
 /// Flags of `plybook import`.
 #[derive(Args, Debug)]
 pub(crate) struct ImportArgs {
     #[command(flatten)]
     link: Link,
-    /// The files.
+    /// The files; of a folder, those whose extension is a format's. A .ply book is kept as evidence: as it is,
+    /// under its own id, read-only.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Play .ply books again, as new games of this server, instead of keeping them.
+    #[arg(long)]
+    replay: bool,
     /// Their format; by default the extension tells, or the content.
     #[arg(long, value_enum)]
     format: Option<Format>,
@@ -80,23 +88,31 @@ pub(crate) struct ImportArgs {
 struct Job {
     file: String,
     id: String,
-    ids: GameIds,
-    plan: Result<Box<Plan>, String>,
+    work: Result<Work, String>,
+}
+
+/// What is to be done for a record.
+enum Work {
+    /// To play it.
+    Play(Box<Plan>, GameIds),
+    /// To keep the file, which is read again in its turn: a thousand books need not be in memory at once.
+    Keep(PathBuf),
 }
 
 /// Imports, and tells.
-pub(crate) async fn run(args: ImportArgs) -> anyhow::Result<()> {
+pub(crate) async fn run(mut args: ImportArgs) -> anyhow::Result<()> {
     let client = args.link.client()?;
+    args.files = folders::files(args.files)?;
     check_report(&args)?;
     let jobs = read_all(&args)?;
     let games = jobs.len();
     let mut interrupts = Interrupts::listen()?;
     let began = Instant::now();
     let bar = bar(games as u64);
-    let gone = AtomicBool::new(false);
+    let (gone, uploads) = (AtomicBool::new(false), Uploads::of(&client));
     let carry = |(n, job)| {
-        let (client, gone, bar) = (&client, &gone, &bar);
-        async move { (n, carry_out(client, job, gone, bar).await) }
+        let (client, uploads, gone, bar) = (&client, &uploads, &gone, &bar);
+        async move { (n, carry_out(client, uploads, job, gone, bar).await) }
     };
     let mut all = stream::iter(jobs.into_iter().enumerate()).map(carry).buffer_unordered(usize::from(args.jobs));
     let mut lines: Vec<(usize, Line)> = Vec::new();
@@ -119,17 +135,24 @@ pub(crate) async fn run(args: ImportArgs) -> anyhow::Result<()> {
     tell(&lines, games, began.elapsed())
 }
 
-async fn carry_out(client: &Client, job: Job, gone: &AtomicBool, bar: &ProgressBar) -> Line {
-    let line = match job.plan {
+async fn carry_out(client: &Client, uploads: &Uploads<'_>, job: Job, gone: &AtomicBool, bar: &ProgressBar) -> Line {
+    // Once no server answers for one game, waiting for each of the others would not help.
+    let not_tried = gone.load(Ordering::Relaxed).then(|| Unsent::Unavailable("not tried: no server answered before".to_owned()));
+    let line = match job.work {
         Err(why) => Line::unread(&job.file, &job.id, why),
-        // Once no server answers for one game, waiting for each of the others would not help.
-        Ok(plan) if gone.load(Ordering::Relaxed) => {
-            let why = "not tried: no server answered before".to_owned();
-            Line::sent(&job.file, &job.id, &plan, Err(sending::Unsent::Unavailable(why)))
-        }
-        Ok(plan) => {
-            let sent = sending::send(client, &plan, job.ids).await;
+        Ok(Work::Play(plan, ids)) => {
+            let sent = match not_tried {
+                Some(unsent) => Err(unsent),
+                None => sending::send(client, &plan, ids).await,
+            };
             Line::sent(&job.file, &job.id, &plan, sent)
+        }
+        Ok(Work::Keep(path)) => {
+            let kept = match not_tried {
+                Some(unsent) => Err(unsent),
+                None => uploads.keep(&path).await,
+            };
+            Line::kept(&job.file, &job.id, kept)
         }
     };
     if line.verdict == Verdict::Unavailable {
@@ -196,10 +219,11 @@ fn read_file(path: &Path, text: &str, args: &ImportArgs, choice: &Choice, regist
         return vec![refused(&file, "its format cannot be told: say --format".to_owned())];
     };
     let parsed = match format {
-        Format::Ply => {
-            let plan = ply::read(text, registry).map(Box::new);
-            return vec![Job { file, id: name, ids: ids.game(0), plan }];
+        Format::Ply if args.replay => {
+            let work = ply::read(text, registry).map(|plan| Work::Play(Box::new(plan), ids.game(0)));
+            return vec![Job { file, id: name, work }];
         }
+        Format::Ply => return vec![Job { file, id: name, work: Ok(Work::Keep(path.to_owned())) }],
         Format::C4 => Ok(lines::connect_four(text)),
         Format::Othello => Ok(lines::othello(text)),
         Format::Gomoku => Ok(lines::gomoku(text)),
@@ -212,14 +236,14 @@ fn read_file(path: &Path, text: &str, args: &ImportArgs, choice: &Choice, regist
         Ok(parsed) => parsed,
     };
     let job = |(n, parsed): (usize, record::Parsed)| {
-        let plan = parsed.record.and_then(|record| rehearsal::rehearse(&record, choice, registry)).map(Box::new);
-        Job { file: file.clone(), id: parsed.id, ids: ids.game(n), plan }
+        let plan = parsed.record.and_then(|record| rehearsal::rehearse(&record, choice, registry));
+        Job { file: file.clone(), id: parsed.id, work: plan.map(|plan| Work::Play(Box::new(plan), ids.game(n))) }
     };
     parsed.into_iter().enumerate().map(job).collect()
 }
 
 fn refused(file: &str, why: String) -> Job {
-    Job { file: file.to_owned(), id: "(the file)".to_owned(), ids: Ids::of_content("").game(0), plan: Err(why) }
+    Job { file: file.to_owned(), id: "(the file)".to_owned(), work: Err(why) }
 }
 
 fn bar(games: u64) -> ProgressBar {
@@ -234,6 +258,11 @@ fn bar(games: u64) -> ProgressBar {
 fn tell(lines: &[Line], games: usize, took: Duration) -> anyhow::Result<()> {
     for line in lines.iter().filter(|line| line.verdict == Verdict::Refused) {
         eprintln!("{}: {}: refused: {}", line.file, line.id, line.reason.as_deref().unwrap_or_default());
+    }
+    for line in lines {
+        if let Some(why) = &line.doubt {
+            eprintln!("{}: {}: kept as it is, but {why}", line.file, line.id);
+        }
     }
     let count = |verdict: Verdict| lines.iter().filter(|line| line.verdict == verdict).count();
     let (refused, missing) = (count(Verdict::Refused), count(Verdict::Unavailable));

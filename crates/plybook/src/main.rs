@@ -2,6 +2,7 @@
 //!
 //! Invariant: this file only reads the command line; what a command does stands in its own module.
 
+mod compare;
 mod database;
 mod drawing;
 mod exit;
@@ -46,11 +47,14 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Lists the requests that a game refused, newest first
     Refusals(refusals::RefusalsArgs),
+    /// Shows where two games part, with both boards
+    Compare(compare::CompareArgs),
     /// Makes a key to sign with, and prints its public half
     Keygen(keys::KeygenArgs),
     /// Lists the public keys of a server
     Keys(keys::KeysArgs),
-    /// Plays recorded games through the API: .ply, Connect Four, Othello, gomoku, SGF, JSON lines
+    /// Keeps .ply books of other servers as evidence, and plays recorded games through the API: Connect Four,
+    /// Othello, gomoku, SGF, JSON lines
     Import(import::ImportArgs),
 }
 
@@ -64,6 +68,7 @@ async fn main() -> ExitCode {
         Command::Export(args) => export::run(args).await,
         Command::Verify(args) => verify::run(&args).await,
         Command::Refusals(args) => refusals::run(args).await,
+        Command::Compare(args) => compare::run(args).await,
         Command::Keygen(args) => keys::generate(&args),
         Command::Keys(args) => keys::list(args).await,
         Command::Import(args) => import::run(args).await,

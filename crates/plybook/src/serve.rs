@@ -47,6 +47,12 @@ struct LimitArgs {
     /// Largest request, in bytes
     #[arg(long, env = "PLYBOOK_REQUEST_BYTES", default_value_t = Limits::default().request_bytes)]
     request_bytes: usize,
+    /// Largest file that is imported, in bytes
+    #[arg(long, env = "PLYBOOK_IMPORT_BYTES", default_value_t = Limits::default().import_bytes)]
+    import_bytes: usize,
+    /// Files imported at once
+    #[arg(long, env = "PLYBOOK_IMPORTS", default_value_t = Limits::default().imports)]
+    imports: usize,
     /// Calls in flight on one connection
     #[arg(long, env = "PLYBOOK_CALLS_PER_CONNECTION", default_value_t = Limits::default().calls_per_connection)]
     calls_per_connection: u32,
@@ -151,6 +157,8 @@ impl LimitArgs {
     fn read(&self) -> Limits {
         Limits {
             request_bytes: self.request_bytes,
+            import_bytes: self.import_bytes,
+            imports: self.imports,
             calls_per_connection: self.calls_per_connection,
             streams: self.streams,
             games_cache_bytes: self.games_cache_mib << 20,

@@ -1,4 +1,4 @@
-//! `plybook import` of `.ply`: a book goes out of one server and into another.
+//! `plybook import --replay` of `.ply`: a book goes out of one server and is played again in another.
 
 use plybook_core::{Book, Game};
 use plybook_proto::v1;
@@ -37,6 +37,7 @@ async fn a_book_is_played_again_with_its_dice_undos_and_end() {
         from.run("export", &[&ran.game(), "-o", files.last().unwrap()], "").ok();
     }
     let all: Vec<&str> = files.iter().map(String::as_str).collect();
+    let all = [&["--replay"], &all[..]].concat();
     to.import(&all).ok().says("3 games: 3 imported (");
     to.import(&all).ok().says("3 games: 0 imported (0 moves), 3 were there already, ");
 
@@ -65,18 +66,18 @@ async fn a_book_that_cannot_be_played_again_is_refused_whole() {
     let secret = house.path().join("secret.ply");
     house.run("export", &[&game, "-o", secret.to_str().unwrap()], "").ok();
     let before = house.games().await.len();
-    house.import(&[secret.to_str().unwrap()]).fails(1, "entry 2 throws dice, and the seed is not revealed");
+    house.import(&["--replay", secret.to_str().unwrap()]).fails(1, "entry 2 throws dice, and the seed is not revealed");
 
     let game = house.play(&[], "a1 b1 a2 quit").ok().game();
     let text = house.run("export", &[&game], "").ok().out;
     let flipped = house.file("flipped.ply", &text.replacen("move b1", "move c1", 1));
-    house.import(&[&flipped]).fails(1, "(entry 3): the digest is");
+    house.import(&["--replay", &flipped]).fails(1, "(entry 3): the digest is");
     let short = house.file("short.ply", text.rsplit_once("end ").unwrap().0);
-    house.import(&[&short]).fails(1, "the file ends too early");
+    house.import(&["--replay", &short]).fails(1, "the file ends too early");
     let illegal = house.file("illegal.ply", &sealed(&text.replacen("move b1 ply=2 cells=0>2:7", "move a1 ply=2 cells=0>2:6", 1)));
-    house.import(&[&illegal]).fails(1, "entry 3: the move is illegal: CELL_OCCUPIED");
+    house.import(&["--replay", &illegal]).fails(1, "entry 3: the move is illegal: CELL_OCCUPIED");
     let later = house.file("later.ply", &sealed(&text.replacen("ruleset mnk@1", "ruleset mnk@9", 1)));
-    house.import(&[&later]).fails(1, "ruleset mnk@9 is not in this build");
+    house.import(&["--replay", &later]).fails(1, "ruleset mnk@9 is not in this build");
     assert_eq!(games(&house.client()).await.len(), before + 1);
 }
 

@@ -108,7 +108,9 @@ fn who_has_the_key_sees_what_was_forged() {
     verify(&[right]).ok().says("signed by a key that was not given: 21fe31dfa154a261; a book written anew");
     verify(&["--public-key", &other, right]).fails(1, "1 of 1").says("NOT PROVED").says("signed by a key that was not given");
 
-    House::open().import(&[right]).ok().says("1 game: 1 imported (");
+    let elsewhere = House::open();
+    elsewhere.import(&[right]).ok().says("1 game: 1 imported (");
+    elsewhere.import(&["--replay", right]).ok().says("1 game: 1 imported (");
 
     let book = Book::parse(&fs::read_to_string(right).unwrap()).unwrap();
     let header = book.header().to_string().replacen("\"ann\"", "\"eve\"", 1);

@@ -53,6 +53,8 @@ fn every_limit_is_in_the_tables() {
     let limits = Limits::default();
     for (name, is) in [
         ("request_bytes", limits.request_bytes as u64),
+        ("import_bytes", limits.import_bytes as u64),
+        ("imports", limits.imports as u64),
         ("calls_per_connection", limits.calls_per_connection.into()),
         ("streams", limits.streams as u64),
         ("games_cache_bytes", limits.games_cache_bytes),

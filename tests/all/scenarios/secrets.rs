@@ -3,7 +3,8 @@
 use plybook_core::Seed;
 use plybook_proto::v1::{self, UndoBy};
 use plybook_tests::injected::over_sqlite;
-use plybook_tests::wire::{PlayedGame, fresh};
+use plybook_tests::table::table;
+use plybook_tests::wire::{PlayedGame, fresh, pieces};
 use prost::Message as _;
 
 /// All that was told: replies, frames and refusals, as bytes and as text.
@@ -88,6 +89,19 @@ async fn walk(game: &PlayedGame, told: &mut Told) {
     }
     told.reply("ListKeys", wire.audit().list_keys(v1::ListKeysRequest {}).await);
     told.reply("VerifyGame", wire.audit().verify_game(v1::VerifyGameRequest { game_id: id.clone() }).await);
+    // With itself, and with a game of other moves: both positions, both lines.
+    let other = wire.game().snakes(30, &[3, 11, 17, 5]).await.id;
+    let book = |id: &str| Some(v1::ComparedBook { book: Some(v1::compared_book::Book::GameId(id.to_owned())) });
+    for other in [&id, &other] {
+        let request = v1::CompareBooksRequest { left: book(&id), right: book(other) };
+        told.reply("CompareBooks", wire.audit().compare_books(request).await);
+    }
+    // The game is there, so its own file is refused; and another one is not of it.
+    let own = wire.book(&id).await;
+    for file in [own.clone(), own.replace("ply=1", "ply=2"), table().play("b2").book().print()] {
+        let file = futures::stream::iter(pieces(file.as_bytes(), 500));
+        told.reply("ImportBook", wire.audit().import_book(file).await);
+    }
     refusals(game, told).await;
     wire.remembers(&id, 7).await;
     told.reply(

@@ -33,6 +33,8 @@ fn flags_that_make_no_sense() {
         (&["--log", "plybook=loud"], "the log filter \"plybook=loud\" does not parse"),
         (&["--request-bytes", "many"], "--request-bytes"),
         (&["--request-bytes", "0"], "request-bytes must be at least 4096"),
+        (&["--import-bytes", "0"], "import-bytes and imports must be at least 1"),
+        (&["--imports", "0"], "import-bytes and imports must be at least 1"),
         (&["--streams", "0"], "streams must be at least 1"),
         (&["--calls-per-connection", "0"], "calls-per-connection must be at least 1"),
         (&["--call-timeout-ms", "0"], "call-timeout must be longer"),

@@ -7,6 +7,7 @@ use plybook_proto::v1::{self, ErrorReason, UndoBy};
 use plybook_store::Store;
 use plybook_tests::injected::{self, Call, DATABASE_SECRET, Fault, Local, over_sqlite};
 use plybook_tests::refused::Refused;
+use plybook_tests::table::table;
 use plybook_tests::wire::{PlayedGame, Wire, fresh};
 use sqlx::{Connection as _, Executor as _, SqliteConnection};
 use tonic::Request;
@@ -74,6 +75,8 @@ async fn provoke(reason: ErrorReason, bench: Bench) -> Option<Refused> {
         R::ServerDraining => draining(bench).await,
         R::BookCorrupt => corrupt(bench).await,
         R::Internal => internal(&bench).await,
+        R::GameReadOnly => read_only(&bench).await,
+        R::GameExists => exists(&bench).await,
         R::ReceiptsUnavailable => {
             let mut opening = bench.wire.game();
             opening.request.with_receipt = true;
@@ -84,6 +87,19 @@ async fn provoke(reason: ErrorReason, bench: Bench) -> Option<Refused> {
         }
     };
     Some(refused)
+}
+
+async fn read_only(bench: &Bench) -> Refused {
+    let kept = bench.wire.import(table().play("b2 a1").book().print()).await.unwrap();
+    let game = bench.wire.open(&kept.game_id).await;
+    game.refuses("a2").await.only(&["head_seq"]).meta("head_seq", 3).clone()
+}
+
+async fn exists(bench: &Bench) -> Refused {
+    let mut game = bench.wire.game().await;
+    game.play("b2").await;
+    let own = bench.wire.book(&game.id).await;
+    Refused::by(bench.wire.import(own).await).only(&["game_id"]).meta("game_id", &game.id).clone()
 }
 
 async fn unknown_ruleset(bench: &Bench) -> Refused {

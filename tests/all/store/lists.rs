@@ -38,6 +38,7 @@ async fn a_summary_has_the_first_and_the_last_entry(store: AnyStore) {
         header: Some(stored_header(game)),
         last: Some(last),
         before_last: None,
+        foreign: None,
     };
     assert_eq!(
         store.list(TenantId::DEFAULT, &Filter::default(), None, 10).await.unwrap(),

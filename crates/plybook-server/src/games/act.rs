@@ -55,13 +55,27 @@ impl Games {
 
     async fn act_on_head(&self, key: GameKey, id: RequestKey, request: &Request) -> Result<Acted, Unfit> {
         for _ in 0..limits::APPEND_ATTEMPTS {
-            let shared = self.table(key).await?;
+            let shared = self.table_to_act_on(key).await?;
             let mut table = shared.lock().await;
             if let Some(acted) = self.attempt(key, id, request, &shared, &mut table).await? {
                 return Ok(acted);
             }
         }
         Err(Refusal::internal("the head moved away from every attempt").into())
+    }
+
+    /// The table of a game of one's own. Whatever is wrong with a foreign one, nothing is appended to it.
+    async fn table_to_act_on(&self, key: GameKey) -> Result<SharedTable, Unfit> {
+        let table = self.table(key).await;
+        let foreign = match &table {
+            Ok(shared) => shared.lock().await.opened.foreign.is_some(),
+            Err(_) => self.opened(key).await.is_ok_and(|opened| opened.foreign.is_some()),
+        };
+        if !foreign {
+            return table;
+        }
+        let head = self.store.last(key).await?.map_or(Seq::FIRST, |last| last.seq);
+        Err(Refusal::GameReadOnly { head }.into())
     }
 
     /// One attempt on the head that the table has. Nothing means: look again.
@@ -77,7 +91,7 @@ impl Games {
             return self.answer_again(key, id, table).await.map(Some);
         }
         let now = self.clock.now();
-        let seed = table.seed.clone();
+        let seed = table.seed.clone().ok_or_else(|| Refusal::internal("a game of one's own without a seed"))?;
         let entry = match table.game.decide(request, now, &seed) {
             Ok(entry) => entry,
             Err(rejection) => return self.reconsider(key, rejection, shared, table).await,

@@ -79,7 +79,8 @@ impl Games {
         match created.map_err(|error| Refusal::internal(format!("a creation panicked: {error}")))?? {
             Create::Created => {
                 let first = Arc::new(Game::new(header.clone(), Arc::clone(&rules)));
-                self.remember(key, Opened { header, rules, request_id: plan.request.id }, seed).await;
+                let opened = Opened { header, rules: Ok(rules), request_id: plan.request.id, foreign: None };
+                self.remember(key, opened, seed).await?;
                 Ok(first)
             }
             Create::Repeated(game) => self.first(GameKey { tenant, game }).await,
@@ -114,10 +115,11 @@ impl Games {
     }
 
     /// A game that was just created is about to be played: what is known of it need not be read.
-    async fn remember(&self, key: GameKey, opened: Opened, seed: Seed) {
+    async fn remember(&self, key: GameKey, opened: Opened, seed: Seed) -> Result<(), Refusal> {
         let opened = Arc::new(opened);
         self.opened.insert(key, Arc::clone(&opened)).await;
-        self.tables.insert(key, SharedTable::new(Table::at_header(opened, seed))).await;
+        self.tables.insert(key, SharedTable::new(Table::at_header(opened, Some(seed))?)).await;
+        Ok(())
     }
 }
 

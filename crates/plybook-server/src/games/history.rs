@@ -27,7 +27,7 @@ impl Games {
 
     async fn fold_to(&self, key: GameKey, seq: Seq) -> Result<(Arc<Game>, Arc<Opened>), Unfit> {
         let opened = self.opened(key).await?;
-        let mut game = self.nearest(key, seq, &opened).await;
+        let mut game = self.nearest(key, seq, &opened).await?;
         if game.head().seq == seq {
             self.after(key, game.head(), 0).await?;
         }
@@ -42,14 +42,14 @@ impl Games {
         Ok((game, opened))
     }
 
-    async fn nearest(&self, key: GameKey, seq: Seq, opened: &Opened) -> Arc<Game> {
+    async fn nearest(&self, key: GameKey, seq: Seq, opened: &Opened) -> Result<Arc<Game>, Refusal> {
         // No game is longer, so a caller who asks for the billionth entry costs no more looks.
         for step in (1..=seq.0.min(ENTRIES_MAX) / HISTORY_STEP).rev() {
             if let Some(game) = self.history.get(&(key, Seq(step * HISTORY_STEP))).await {
-                return game;
+                return Ok(game);
             }
         }
-        Arc::new(Game::new(opened.header.clone(), Arc::clone(&opened.rules)))
+        Ok(Arc::new(Game::new(opened.header.clone(), Arc::clone(opened.rules()?))))
     }
 
     async fn follow_until(&self, key: GameKey, game: &mut Game, until: Seq) -> Result<(), Unfit> {

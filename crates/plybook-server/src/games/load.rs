@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use plybook_core::game::Head;
 use plybook_core::{Header, Seq};
-use plybook_store::{GameKey, StoredEntry};
+use plybook_store::{Foreign, GameKey, StoredEntry};
 
+use crate::games::opened::no_rules;
 use crate::games::unfit::Unfit;
 use crate::games::{Games, Opened, Table};
 use crate::limits::PAGE_ENTRIES;
@@ -18,14 +19,21 @@ use crate::refusal::Refusal;
 impl Games {
     pub(super) async fn load_opened(&self, key: GameKey) -> Result<Opened, Refusal> {
         let first = self.store.entries(key, Seq::ZERO, 1).await?;
-        self.open(first.first().ok_or(Refusal::GameNotFound)?).await
+        let foreign = self.store.foreign(key).await?;
+        self.open(first.first().ok_or(Refusal::GameNotFound)?, foreign).await
     }
 
     pub(super) async fn load_table(&self, key: GameKey) -> Result<Table, Unfit> {
         let opened = self.opened(key).await?;
-        let seed = self.store.seed(key).await?;
-        let seed = seed.ok_or_else(|| Unfit::memory(Seq::FIRST, format!("game {} has no seed", key.game)))?;
-        let mut table = Table::at_header(opened, seed);
+        let seed = match opened.foreign {
+            // Only its last line may tell it.
+            Some(_) => None,
+            None => {
+                let seed = self.store.seed(key).await?;
+                Some(seed.ok_or_else(|| Unfit::memory(Seq::FIRST, format!("game {} has no seed", key.game)))?)
+            }
+        };
+        let mut table = Table::at_header(opened, seed)?;
         self.refresh(key, &mut table).await?;
         Ok(table)
     }
@@ -56,7 +64,7 @@ impl Games {
         }
     }
 
-    async fn open(&self, first: &StoredEntry) -> Result<Opened, Refusal> {
+    async fn open(&self, first: &StoredEntry, foreign: Option<Foreign>) -> Result<Opened, Refusal> {
         let corrupt = |why: String| Refusal::BookCorrupt { first_bad: Seq::FIRST, why };
         let header = Header::parse(&first.line).map_err(|error| corrupt(error.to_string()))?;
         if header.digest() != first.digest {
@@ -64,8 +72,11 @@ impl Games {
         }
         let registry = Arc::clone(&self.registry);
         // Rules may take long to build: a network of jumps is searched for a way to the end.
-        let built = tokio::task::spawn_blocking(move || registry.rules_of(&header).map(|rules| (header, rules))).await;
-        let (header, rules) = built.map_err(|error| Refusal::internal(format!("building rules panicked: {error}")))??;
-        Ok(Opened { header, rules, request_id: first.request_id })
+        let built = tokio::task::spawn_blocking(move || (registry.rules_of(&header), header)).await;
+        let (rules, header) = built.map_err(|error| Refusal::internal(format!("building rules panicked: {error}")))?;
+        match rules {
+            Err(error) if foreign.is_none() => Err(no_rules(error)),
+            rules => Ok(Opened { header, rules, request_id: first.request_id, foreign }),
+        }
     }
 }

@@ -24,7 +24,7 @@ impl Games {
             at: self.clock.now(),
             principal: by.to_string(),
             seat: seat.map(|seat| seat.0),
-            asked: cut_to(&asked(&request.ask, opened.as_ref().map(|opened| opened.rules.as_ref())), ASKED_BYTES_MAX),
+            asked: cut_to(&asked(&request.ask, opened.as_ref().and_then(|opened| opened.rules.as_deref().ok())), ASKED_BYTES_MAX),
             request_id: id.id,
             expected: request.expected,
             head: verdict.head,

@@ -22,23 +22,26 @@ pub struct Table {
     pub game: Game,
     /// Header and rules.
     pub opened: Arc<Opened>,
-    /// The seed behind the dice.
-    pub seed: Seed,
+    /// The seed behind the dice; of a foreign game only once its book reveals it.
+    pub seed: Option<Seed>,
     /// Which entry answered which request.
     requests: HashMap<Uuid, Seq>,
 }
 
 impl Table {
     /// A table at entry 1.
-    pub fn at_header(opened: Arc<Opened>, seed: Seed) -> Table {
-        let game = Game::new(opened.header.clone(), Arc::clone(&opened.rules));
+    pub fn at_header(opened: Arc<Opened>, seed: Option<Seed>) -> Result<Table, Refusal> {
+        let game = Game::new(opened.header.clone(), Arc::clone(opened.rules()?));
         let requests = HashMap::from([(opened.request_id, Seq::FIRST)]);
-        Table { game, opened, seed, requests }
+        Ok(Table { game, opened, seed, requests })
     }
 
     /// Moves on by the next stored entry.
     pub(super) fn follow(&mut self, stored: &StoredEntry) -> Result<Entry, Unfit> {
         let entry = follow(&mut self.game, stored)?;
+        if let (None, Some(seed)) = (&self.seed, &entry.seed) {
+            self.seed = Some(seed.clone());
+        }
         self.requests.insert(stored.request_id, stored.seq);
         Ok(entry)
     }

@@ -19,7 +19,7 @@ pub fn stored(opened: &Opened, stored: &StoredEntry) -> Result<v1::Event, Refusa
     }
     let read = opened.header.read_entry(&stored.line);
     let entry = read.map_err(|error| Refusal::BookCorrupt { first_bad: stored.seq, why: error.why })?;
-    let rules = opened.rules.as_ref();
+    let rules = opened.rules.as_deref().ok();
     let body = match &entry.body {
         Body::Move(made) => Wire::MoveMade(move_made(rules, &entry, made)),
         Body::Given(made) => Wire::MoveMade(v1::MoveMade { given: true, ..move_made(rules, &entry, made) }),
@@ -78,7 +78,7 @@ fn frame(opened: &Opened, stored: &StoredEntry) -> v1::Event {
     }
 }
 
-fn move_made(rules: &dyn Rules, entry: &Entry, made: &Move) -> v1::MoveMade {
+fn move_made(rules: Option<&dyn Rules>, entry: &Entry, made: &Move) -> v1::MoveMade {
     v1::MoveMade {
         seat: entry.actor.seat.map_or(0, replies::seat),
         notation: made.notation.clone(),
@@ -91,7 +91,7 @@ fn move_made(rules: &dyn Rules, entry: &Entry, made: &Move) -> v1::MoveMade {
     }
 }
 
-fn move_undone(rules: &dyn Rules, entry: &Entry, undo: &Undo) -> v1::MoveUndone {
+fn move_undone(rules: Option<&dyn Rules>, entry: &Entry, undo: &Undo) -> v1::MoveUndone {
     v1::MoveUndone {
         seat: entry.actor.seat.map(replies::seat),
         undone_seq: u64::from(undo.target.0),
@@ -101,7 +101,9 @@ fn move_undone(rules: &dyn Rules, entry: &Entry, undo: &Undo) -> v1::MoveUndone 
     }
 }
 
-fn changes(rules: &dyn Rules, cells: &[CellChange]) -> Vec<v1::CellChange> {
+/// Only the rules tell what a content is.
+fn changes(rules: Option<&dyn Rules>, cells: &[CellChange]) -> Vec<v1::CellChange> {
+    let Some(rules) = rules else { return Vec::new() };
     let change = |change: &CellChange| v1::CellChange {
         cell: change.cell.0,
         before: pieces(rules, change.before),

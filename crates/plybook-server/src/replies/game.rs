@@ -3,9 +3,10 @@
 use plybook_core::entry::Body;
 use plybook_core::game::State;
 use plybook_core::header::{Entropy, SeedFrom, UndoBy, UndoPolicy};
+use plybook_core::receipt::Signature;
 use plybook_core::{Digest, Game, Header, Seed, Seq};
 use plybook_proto::v1;
-use plybook_store::{StoredEntry, Summary};
+use plybook_store::{Foreign, StoredEntry, Summary};
 
 use crate::refusal::Refusal;
 use crate::replies;
@@ -32,6 +33,7 @@ pub fn listed(summary: &Summary) -> Result<v1::Game, Refusal> {
     };
     let header = Header::parse(&first.line).map_err(|error| corrupt(Seq::FIRST, error.to_string()))?;
     let mut game = frame(&header, last.seq, last.digest);
+    game.foreign = summary.foreign.as_ref().map(foreign);
     game.state = state(summary.state).into();
     if last.seq == Seq::FIRST {
         game.seat_to_move = (header.entropy == Entropy::Service).then_some(0);
@@ -52,7 +54,18 @@ pub fn listed(summary: &Summary) -> Result<v1::Game, Refusal> {
 
 /// A game in a list whose book cannot be read.
 pub fn unreadable(summary: &Summary) -> v1::Game {
-    v1::Game { game_id: summary.game.to_string(), state: state(summary.state).into(), ..v1::Game::default() }
+    let foreign = summary.foreign.as_ref().map(foreign);
+    v1::Game { game_id: summary.game.to_string(), state: state(summary.state).into(), foreign, ..v1::Game::default() }
+}
+
+/// What is kept beside an imported book.
+pub fn foreign(foreign: &Foreign) -> v1::Foreign {
+    let key_id = foreign.signature.as_deref().and_then(Signature::parse).map(|signature| signature.key_id);
+    v1::Foreign {
+        import_time: Some(replies::time(foreign.imported)),
+        imported_by: foreign.by.clone(),
+        key_id: key_id.map_or_else(String::new, |id| id.to_string()),
+    }
 }
 
 fn frame(header: &Header, seq: Seq, digest: Digest) -> v1::Game {

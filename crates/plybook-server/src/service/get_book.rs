@@ -2,11 +2,12 @@
 //!
 //! Invariant: the file ends at the head that the game had when the call began, so that a live game's
 //! export is a whole book. It is a stream like any other: it holds a slot, and ends with a reason when
-//! its caller's time is over or this node goes away. Where the node has a key, the head is signed.
+//! its caller's time is over or this node goes away. Where the node has a key, the head is
+//! signed; a book that was imported comes out byte for byte as it came in.
 
 use std::sync::Arc;
 
-use plybook_core::receipt::SignedHead;
+use plybook_core::receipt::{Signature, SignedHead};
 use plybook_core::{Digest, Seq, book};
 use plybook_proto::v1;
 use plybook_store::{GameKey, Store};
@@ -29,11 +30,23 @@ struct Export {
     at: Seq,
     last: Seq,
     digest: Digest,
-    keys: Arc<Keys>,
+    signing: Signing,
     over: bool,
     ends: Ends,
     /// Held while the export lives.
     _slot: OwnedSemaphorePermit,
+}
+
+/// What stands below the book.
+enum Signing {
+    /// What this node's key makes of the head.
+    With(Arc<Keys>),
+    /// What stood below a foreign book when it came: this node vouches for none.
+    AsItCame(Option<Signature>),
+}
+
+fn signature(text: &str) -> Result<Signature, Refusal> {
+    Signature::parse(text).ok_or_else(|| Refusal::internal("the stored signature of a foreign book is none"))
 }
 
 pub(super) async fn answer(service: &Service, request: Request<v1::GetBookRequest>) -> Result<Frames<v1::GetBookResponse>, Refusal> {
@@ -46,8 +59,11 @@ pub(super) async fn answer(service: &Service, request: Request<v1::GetBookReques
     let store = Arc::clone(service.games.store());
     let last = store.last(key).await?.ok_or(Refusal::GameNotFound)?;
     telemetry::record_entry(key.game, last.seq);
-    let keys = Arc::clone(&service.keys);
-    let export = Export { store, key, at: Seq::ZERO, last: last.seq, digest: last.digest, keys, over: false, ends, _slot: slot };
+    let signing = match store.foreign(key).await? {
+        None => Signing::With(Arc::clone(&service.keys)),
+        Some(foreign) => Signing::AsItCame(foreign.signature.as_deref().map(signature).transpose()?),
+    };
+    let export = Export { store, key, at: Seq::ZERO, last: last.seq, digest: last.digest, signing, over: false, ends, _slot: slot };
     let pieces = futures::stream::unfold(export, |mut export| async move {
         let piece = export.next().await.transpose()?;
         let chunk = piece.map(|text| v1::GetBookResponse { chunk: text.into_bytes() }).map_err(tonic::Status::from);
@@ -71,7 +87,10 @@ impl Export {
         if self.at == self.last {
             self.over = true;
             let head = SignedHead { game: self.key.game, seq: self.last, digest: self.digest };
-            let signature = self.keys.active().map(|key| key.sign(&head));
+            let signature = match &self.signing {
+                Signing::With(keys) => keys.active().map(|key| key.sign(&head)),
+                Signing::AsItCame(signature) => *signature,
+            };
             return Ok(book::print_trailer(self.last.0 as usize, self.digest, signature.as_ref()));
         }
         let (store, key, at, most) = (Arc::clone(&self.store), self.key, self.at, (self.last.0 - self.at.0).min(STREAM_PAGE_ENTRIES));

@@ -1,11 +1,13 @@
 //! GetGame: a game at its head or at any earlier entry.
 
-use plybook_core::Game;
 use plybook_core::game::State;
+use plybook_core::{Game, Seed, Seq};
 use plybook_proto::v1;
+use plybook_store::GameKey;
 use tonic::Request;
 
 use crate::auth::authenticate;
+use crate::games::Opened;
 use crate::refusal::Refusal;
 use crate::replies;
 use crate::requests;
@@ -18,11 +20,10 @@ pub(super) async fn answer(service: &Service, request: Request<v1::GetGameReques
     let key = caller.game(requests::game_id(&message.game_id)?);
     telemetry::record_game(key.game);
     let game = match message.at_seq.map(requests::seq) {
-        None => service.games.with_head(key, |table| whole(&table.game, &table.seed)).await?,
+        None => service.games.with_head(key, |table| whole(&table.game, &table.opened, table.seed.as_ref())).await?,
         Some(seq) => {
-            let (game, _) = service.games.at(key, seq).await?;
-            let seed = service.games.store().seed(key).await?.ok_or(Refusal::GameNotFound)?;
-            whole(&game, &seed)
+            let (game, opened) = service.games.at(key, seq).await?;
+            whole(&game, &opened, revealed(service, key, &game).await?.as_ref())
         }
     };
     telemetry::record_entry(key.game, requests::seq(game.seq));
@@ -30,7 +31,19 @@ pub(super) async fn answer(service: &Service, request: Request<v1::GetGameReques
 }
 
 /// The seed leaves the service only where the entry that reveals it is at or before this one.
-fn whole(game: &Game, seed: &plybook_core::Seed) -> v1::Game {
+fn whole(game: &Game, opened: &Opened, seed: Option<&Seed>) -> v1::Game {
     let closed = game.state() == State::Closed;
-    replies::game::whole(game, closed.then_some(seed))
+    let foreign = opened.foreign.as_ref().map(replies::game::foreign);
+    v1::Game { foreign, ..replies::game::whole(game, seed.filter(|_| closed)) }
+}
+
+/// The seed of a closed game as its last line tells it.
+async fn revealed(service: &Service, key: GameKey, game: &Game) -> Result<Option<Seed>, Refusal> {
+    let head = game.head().seq;
+    if game.state() != State::Closed {
+        return Ok(None);
+    }
+    let last = service.games.store().entries(key, Seq(head.0.saturating_sub(1)), 1).await?;
+    let entry = last.first().and_then(|stored| game.header().read_entry(&stored.line).ok());
+    Ok(entry.and_then(|entry| entry.seed))
 }

@@ -43,7 +43,8 @@ pub(super) async fn answer(
     if after > last.seq {
         return Err(Refusal::CursorBeyondHead { head: last.seq });
     }
-    let closed = after >= last.seq && opened.header.read_entry(&last.line).is_ok_and(|entry| entry.closes());
+    let foreign = opened.foreign.is_some();
+    let closed = after >= last.seq && (foreign || opened.header.read_entry(&last.line).is_ok_and(|entry| entry.closes()));
     let topic = service.hub.watch(key);
     topic.recall(service.games.store().as_ref(), &last).await?;
     // Whatever other watchers have seen, there is an entry with this number.
@@ -57,6 +58,6 @@ pub(super) async fn answer(
         poll_floor: service.limits.poll_floor,
         slot,
     };
-    let wanted = Wanted { after, snapshot, stop_at_head: message.stop_at_head, heartbeat, closed };
+    let wanted = Wanted { after, snapshot, stop_at_head: message.stop_at_head, heartbeat, closed, last: foreign.then_some(last.seq) };
     Ok(Box::pin(Cursor::new(ground, wanted).into_stream()))
 }

@@ -2,7 +2,6 @@
 //!
 //! Invariant: a wrong entry is an answer, not an error.
 
-use plybook_core::Seq;
 use plybook_core::header::SeedFrom;
 use plybook_core::verify::DiceClaim;
 use plybook_proto::v1;
@@ -20,7 +19,16 @@ pub(super) async fn answer(service: &Service, request: Request<v1::VerifyGameReq
     let caller = authenticate(&request)?;
     let key = caller.game(requests::game_id(&request.into_inner().game_id)?);
     telemetry::record_game(key.game);
-    match check(service.games.store().as_ref(), service.games.registry(), key).await? {
+    let found = told(check(service.games.store().as_ref(), service.games.registry(), key).await?)?;
+    if found.first_wrong_seq.is_none() {
+        telemetry::record_entry(key.game, requests::seq(found.entries));
+    }
+    Ok(found)
+}
+
+/// What was found, for whoever asked.
+pub(super) fn told(finding: Finding) -> Result<v1::VerifyGameResponse, Refusal> {
+    match finding {
         Finding::Nothing => Err(Refusal::GameNotFound),
         Finding::Unsupported(error) => Err(error.into()),
         Finding::Wrong { right: (seq, digest), wrong } => Ok(v1::VerifyGameResponse {
@@ -30,16 +38,13 @@ pub(super) async fn answer(service: &Service, request: Request<v1::VerifyGameReq
             book_digest: digest.map_or_else(Vec::new, |digest| digest.0.to_vec()),
             ..v1::VerifyGameResponse::default()
         }),
-        Finding::Verified(report) => {
-            telemetry::record_entry(key.game, Seq(report.entries));
-            Ok(v1::VerifyGameResponse {
-                entries: u64::from(report.entries),
-                book_digest: report.digest.0.to_vec(),
-                dice_claim: claim(report.dice).into(),
-                signed_seats: signed(report.dice),
-                ..v1::VerifyGameResponse::default()
-            })
-        }
+        Finding::Verified(report) => Ok(v1::VerifyGameResponse {
+            entries: u64::from(report.entries),
+            book_digest: report.digest.0.to_vec(),
+            dice_claim: claim(report.dice).into(),
+            signed_seats: signed(report.dice),
+            ..v1::VerifyGameResponse::default()
+        }),
     }
 }
 

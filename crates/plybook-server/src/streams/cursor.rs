@@ -1,7 +1,7 @@
 //! One stream: read after the cursor, then wait.
 //!
 //! Invariant: frames are in the order of the book, without gap or repeat, and each follows from the
-//! one before by its digest; the entry that closes the game is the last frame; whatever else ends a
+//! one before by its digest; the entry that closes the game, or is the last of a foreign one, is the last frame; whatever else ends a
 //! stream is a status that says so, in time, however long the store takes to answer.
 //!
 //! What was sent cannot be taken back: where a restored book went on along another line than the one
@@ -38,8 +38,10 @@ pub struct Wanted {
     pub stop_at_head: bool,
     /// How long nothing may happen before a heartbeat is sent.
     pub heartbeat: Duration,
-    /// Whether the entry at the cursor already closes the game.
+    /// Whether the entry at the cursor is already the last one that there will be.
     pub closed: bool,
+    /// The last entry of a foreign game, which need not close it.
+    pub last: Option<Seq>,
 }
 
 /// What a stream stands on.
@@ -210,7 +212,7 @@ impl Cursor {
         self.link = Some(stored.digest);
         self.at = stored.seq;
         self.doubted = false;
-        self.over = !event.revealed_seed.is_empty();
+        self.over = self.wanted.last.map_or(!event.revealed_seed.is_empty(), |last| self.at >= last);
         Ok(Frame::Event(event))
     }
 

@@ -6,6 +6,7 @@
 use plybook_core::Uuid;
 
 use super::Link;
+use super::import::FOREIGN_COLUMNS;
 use crate::error::Error;
 use crate::fault::classify;
 use crate::page::page;
@@ -18,8 +19,12 @@ pub(super) async fn list(link: &Link, tenant: TenantId, filter: &Filter, before:
         "SELECT page.id, page.state,
                h.seq AS header_seq, h.line AS header_line, h.digest AS header_digest, h.request_id AS header_request_id,
                l.seq AS last_seq, l.line AS last_line, l.digest AS last_digest, l.request_id AS last_request_id,
-               b.seq AS before_seq, b.line AS before_line, b.digest AS before_digest, b.request_id AS before_request_id
-        FROM page
+               b.seq AS before_seq, b.line AS before_line, b.digest AS before_digest, b.request_id AS before_request_id, ",
+    )
+    .push(FOREIGN_COLUMNS)
+    .push(
+        " FROM page
+        LEFT JOIN foreign_book f ON f.tenant_id = page.tenant_id AND f.game_id = page.id
         LEFT JOIN LATERAL (SELECT seq, line, digest, request_id FROM book_entry
               WHERE tenant_id = page.tenant_id AND game_id = page.id AND seq = 1 LIMIT 1) h ON true
         LEFT JOIN LATERAL (SELECT seq, line, digest, request_id FROM book_entry

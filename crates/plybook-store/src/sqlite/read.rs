@@ -99,8 +99,10 @@ pub(super) async fn list(
         "SELECT page.id, page.state,
                h.seq AS header_seq, h.line AS header_line, h.digest AS header_digest, h.request_id AS header_request_id,
                l.seq AS last_seq, l.line AS last_line, l.digest AS last_digest, l.request_id AS last_request_id,
-               b.seq AS before_seq, b.line AS before_line, b.digest AS before_digest, b.request_id AS before_request_id
+               b.seq AS before_seq, b.line AS before_line, b.digest AS before_digest, b.request_id AS before_request_id,
+               f.imported_at AS foreign_imported_at, f.imported_by AS foreign_imported_by, f.signature AS foreign_signature
         FROM page
+        LEFT JOIN foreign_book f ON f.tenant_id = page.tenant_id AND f.game_id = page.id
         LEFT JOIN book_entry h ON h.tenant_id = page.tenant_id AND h.game_id = page.id AND h.seq = 1
         LEFT JOIN book_entry l ON l.tenant_id = page.tenant_id AND l.game_id = page.id
               AND l.seq = (SELECT max(seq) FROM book_entry WHERE tenant_id = page.tenant_id AND game_id = page.id)

@@ -11,8 +11,9 @@ use super::read;
 use crate::error::Error;
 use crate::fault::classify;
 use crate::row::{append_from_request, seq_column, state_column};
-use crate::store::{Append, Create, NewEntry, NewGame};
+use crate::store::{Append, Create, GameKey, NewEntry, NewGame};
 
+/// Takes the write lock at once.
 pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
 
 pub(super) async fn create(writer: &SqlitePool, game: &NewGame) -> Result<Create, Error> {
@@ -49,14 +50,7 @@ async fn insert_game(transaction: &mut SqliteConnection, game: &NewGame) -> Resu
         .bind(&game.seed.reveal()[..])
         .execute(&mut *transaction)
         .await?;
-    for player in game.players.iter().filter(|player| !player.is_empty()) {
-        query("INSERT INTO game_player (tenant_id, player, game_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
-            .bind(game.key.tenant.0)
-            .bind(player)
-            .bind(game.key.game)
-            .execute(&mut *transaction)
-            .await?;
-    }
+    seat_players(transaction, game.key, &game.players).await?;
     query(
         "INSERT INTO book_entry (tenant_id, game_id, seq, request_id, request_hash, digest, line)
          VALUES ($1, $2, 1, $3, $4, $5, $6)",
@@ -69,6 +63,19 @@ async fn insert_game(transaction: &mut SqliteConnection, game: &NewGame) -> Resu
     .bind(&game.header)
     .execute(&mut *transaction)
     .await?;
+    Ok(())
+}
+
+/// Who plays where, for lists.
+pub(super) async fn seat_players(transaction: &mut SqliteConnection, key: GameKey, players: &[String]) -> Result<(), sqlx::Error> {
+    for player in players.iter().filter(|player| !player.is_empty()) {
+        query("INSERT INTO game_player (tenant_id, player, game_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
+            .bind(key.tenant.0)
+            .bind(player)
+            .bind(key.game)
+            .execute(&mut *transaction)
+            .await?;
+    }
     Ok(())
 }
 
@@ -85,7 +92,7 @@ pub(super) async fn append(writer: &SqlitePool, entry: &NewEntry) -> Result<Appe
 }
 
 /// What the schema of the other database checks; here a check of the schema could not be relaxed later.
-fn fits(line: &str) -> Result<(), Error> {
+pub(super) fn fits(line: &str) -> Result<(), Error> {
     match line.len() {
         1..=LINE_BYTES_MAX => Ok(()),
         bytes => Err(Error::Failed(format!("a line of {bytes} bytes"))),

@@ -5,8 +5,10 @@
 use std::io::Write;
 use std::path::Path;
 
+use plybook_core::Outcome;
 use serde::Serialize;
 
+use super::evidence::Kept;
 use super::plan::Plan;
 use super::sending::{Sent, Unsent};
 
@@ -31,6 +33,9 @@ pub(crate) struct Line {
     pub(crate) verdict: Verdict,
     /// Why it was refused.
     pub(crate) reason: Option<String>,
+    /// What is wrong with a book that was kept all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) doubt: Option<String>,
     /// Whether the game was there before this run; not written, so that reports of repeated imports
     /// are the same.
     #[serde(skip)]
@@ -44,6 +49,13 @@ pub(crate) struct Ended {
     pub(crate) winners: Vec<u8>,
     /// The ruleset's word.
     pub(crate) reason: String,
+}
+
+impl Ended {
+    fn of(outcome: &Outcome) -> Ended {
+        let winners = outcome.winning_seats().iter().map(|seat| seat.0).collect();
+        Ended { winners, reason: outcome.reason.as_str().to_owned() }
+    }
 }
 
 /// What came of a record.
@@ -71,6 +83,7 @@ impl Line {
             outcome: None,
             verdict: Verdict::Refused,
             reason: Some(why),
+            doubt: None,
             before: false,
         }
     }
@@ -83,10 +96,7 @@ impl Line {
             Err(Unsent::Refused { game_id, why }) => (game_id, 0, Verdict::Refused, Some(why)),
             Err(Unsent::Unavailable(why)) => (None, 0, Verdict::Unavailable, Some(why)),
         };
-        let outcome = plan.after.outcome.as_ref().map(|outcome| Ended {
-            winners: outcome.winning_seats().iter().map(|seat| seat.0).collect(),
-            reason: outcome.reason.as_str().to_owned(),
-        });
+        let outcome = plan.after.outcome.as_ref().map(Ended::of);
         let done = verdict == Verdict::Imported;
         Line {
             file: file.to_owned(),
@@ -98,8 +108,23 @@ impl Line {
             outcome: outcome.filter(|_| done),
             verdict,
             reason,
+            doubt: None,
             before,
         }
+    }
+
+    /// Of a book that was sent as it is.
+    pub(crate) fn kept(file: &str, id: &str, kept: Result<Kept, Unsent>) -> Line {
+        let (game_id, verdict, why) = match kept {
+            Ok(Kept { game_id, moves, entries, position_digest, outcome, doubt, before }) => {
+                let (game_id, outcome, unread) = (Some(game_id), outcome.as_ref().map(Ended::of), Line::unread(file, id, String::new()));
+                let verdict = Verdict::Imported;
+                return Line { game_id, moves, entries, position_digest, outcome, verdict, reason: None, doubt, before, ..unread };
+            }
+            Err(Unsent::Refused { game_id, why }) => (game_id, Verdict::Refused, why),
+            Err(Unsent::Unavailable(why)) => (None, Verdict::Unavailable, why),
+        };
+        Line { game_id, verdict, ..Line::unread(file, id, why) }
     }
 }
 

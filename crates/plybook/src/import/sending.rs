@@ -100,7 +100,7 @@ async fn take(client: &Client, game_id: &str, step: &Step, n: usize, request_id:
     }
 }
 
-fn unsent(error: Error, game_id: Option<&str>, what: &str) -> Unsent {
+pub(super) fn unsent(error: Error, game_id: Option<&str>, what: &str) -> Unsent {
     match error {
         Error::Unavailable(unavailable) => Unsent::Unavailable(unavailable.to_string()),
         Error::Refused(refused) => {
