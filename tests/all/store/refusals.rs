@@ -236,3 +236,46 @@ async fn nodes_that_remember_at_once_never_deadlock() {
         assert!(kept.len() <= 10 && kept[0].refused.expected == Seq(77), "{} are kept", kept.len());
     }
 }
+
+/// A batch, a page and a step of forgetting cost what they hold, however many games have refusals.
+#[tokio::test]
+async fn refusals_are_never_scanned_whole() {
+    let database = database().await;
+    let store = database.store().await;
+    let mut keys = Vec::new();
+    for _ in 0..3 {
+        keys.push(open_game(&store).await);
+    }
+    database
+        .execute(
+            "INSERT INTO game (tenant_id, id, request_id, request_hash, ruleset, ruleset_version, created_at)
+             SELECT 1, gen_random_uuid(), gen_random_uuid(), sha256(''), 'mnk', 1, now() FROM generate_series(1, 2000);
+             INSERT INTO refusal (tenant_id, game_id, refused_at, principal, asked, request_id, expected_seq, head_seq, reason, detail)
+             SELECT 1, id, timestamptz '2026-01-01' + n * interval '1 second', 'ann', 'close', id, 1, 1, 'STALE_SEQ', ''
+             FROM game, generate_series(1, 20) AS n",
+        )
+        .await;
+    database.execute("ANALYZE game").await;
+    database.execute("ANALYZE refusal").await;
+    const SCANS: &str = "SELECT relname || ' ' || seq_scan FROM pg_stat_user_tables WHERE relname IN ('game', 'refusal') ORDER BY relname";
+    let written = |rows: u32| format!("SELECT 'seen' FROM pg_stat_user_tables WHERE relname = 'refusal' AND n_tup_ins >= {rows}");
+    let reported = async |rows: u32| {
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while database.column(&written(rows)).await.is_empty() {
+            assert!(std::time::Instant::now() < deadline, "the statistics never came");
+        }
+    };
+    reported(40_000).await;
+    let before = database.column(SCANS).await;
+    for _ in 0..20 {
+        let batch: Vec<Refused> = keys.iter().flat_map(|key| several(*key, 0..20)).collect();
+        store.remember(&batch, 30).await.unwrap();
+        store.refusals(keys[0], Some(i64::MAX), 50).await.unwrap();
+        assert_eq!(store.forget_refusals(Time::from_unix_ms(1_795_000_000_000), 500).await.unwrap(), 500);
+    }
+    store.close().await;
+    reported(41_200).await;
+    assert_eq!(database.column(SCANS).await, before);
+    let kept = database.column("SELECT count(*)::text FROM refusal WHERE refused_at > '2026-11-01'").await;
+    assert_eq!(kept, ["90"], "thirty of each game");
+}
