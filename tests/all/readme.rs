@@ -17,13 +17,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use plybook_core::{Book, Game};
 use plybook_rulesets::Registry;
+use plybook_tests::ports;
 use plybook_tests::{node, postgres};
 
 /// A fenced block.
@@ -131,8 +131,7 @@ fn the_tour_can_be_taken() {
 }
 
 fn free_ports() -> [String; 2] {
-    let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-    listeners.map(|listener| listener.local_addr().unwrap().port().to_string())
+    [(); 2].map(|()| ports::free().to_string())
 }
 
 #[tokio::test]

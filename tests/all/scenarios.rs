@@ -13,12 +13,11 @@ mod stale;
 mod streams;
 mod undo;
 
-use std::time::Duration;
-
 use plybook_proto::v1;
 use plybook_tests::asks::{Answer, Asks};
 use plybook_tests::deal::Deal;
 use plybook_tests::node::{self, Node};
+use plybook_tests::patience::until;
 use plybook_tests::postgres::{self, TestDatabase};
 use plybook_tests::random::Random;
 use plybook_tests::wire::{PlayedGame, Wire};
@@ -77,16 +76,6 @@ async fn at_once(sent: Vec<(Wire, Asks)>) -> Vec<Result<Answer, Status>> {
         answers.push(run.await.unwrap());
     }
     answers
-}
-
-/// Waits until this holds; it must within half a minute.
-async fn until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
-    let waited = async {
-        while !holds().await {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(30), waited).await.unwrap_or_else(|_| panic!("it never came to this: {what}"));
 }
 
 /// A game without dice, played at random to its end: the same number, the same game.

@@ -33,11 +33,12 @@ macro_rules! on_both_stores {
     };
 }
 use on_both_stores;
+use plybook_tests::patience::PATIENCE;
 
 type AnyStore = Arc<dyn Store>;
 
 async fn sqlite_in(folder: &std::path::Path) -> AnyStore {
-    Arc::new(Sqlite::open(&SqliteOptions::new(folder.join("books.db"))).await.unwrap())
+    Arc::new(Sqlite::open(&SqliteOptions { busy_timeout: PATIENCE, ..SqliteOptions::new(folder.join("books.db")) }).await.unwrap())
 }
 
 fn new_key() -> GameKey {

@@ -2,19 +2,15 @@
 //!
 //! Invariant: a request keeps its id and its body; nothing is retried that a test does not retry.
 
-use std::time::Duration;
-
 use plybook_core::Game;
 use plybook_proto::v1;
 use plybook_rulesets::Registry;
 use tonic::transport::Endpoint;
 use tonic::{Request, Status};
 
+use crate::patience::PATIENCE;
 use crate::table::fold;
 use crate::wire::{PlayedGame, Wire};
-
-/// A call that hangs must fail its test.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A request that appends.
 #[derive(Clone, Debug)]

@@ -24,8 +24,9 @@ use plybook_store::{
 };
 use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 use tempfile::TempDir;
-use tokio::sync::{Notify, Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, watch};
 
+use crate::patience::PATIENCE;
 use crate::postgres::TestDatabase;
 use crate::wire::{Wire, connect};
 
@@ -60,7 +61,8 @@ pub async fn over_sqlite() -> Setup {
 
 /// The SQLite file `books.db` of a folder.
 pub async fn sqlite(folder: &Path) -> Arc<dyn Store> {
-    Arc::new(Sqlite::open(&SqliteOptions::new(folder.join("books.db"))).await.unwrap())
+    let options = SqliteOptions { busy_timeout: PATIENCE, ..SqliteOptions::new(folder.join("books.db")) };
+    Arc::new(Sqlite::open(&options).await.unwrap())
 }
 
 /// One of the nodes over a Postgres database.
@@ -70,7 +72,7 @@ pub async fn over_postgres(database: &TestDatabase) -> Setup {
 
 /// Over a store that is there already.
 pub fn over(store: Arc<dyn Store>) -> Setup {
-    let limits = Limits { drain_timeout: Duration::from_secs(2), ..Limits::default() };
+    let limits = Limits { drain_timeout: PATIENCE, ..Limits::default() };
     Setup { limits, keys: Keys::default(), registry: Registry::standard(), folder: None, store }
 }
 
@@ -262,8 +264,6 @@ pub enum Fault {
     Panic,
     /// It does not begin until all is mended.
     Held,
-    /// It takes so long.
-    Slow(Duration),
     /// It is done at once, but its answer takes so long, with a connection held.
     SlowAfter(Duration),
     /// It is done, and then the connection breaks.
@@ -273,10 +273,9 @@ pub enum Fault {
 /// A store whose calls are counted, and go wrong on demand.
 pub struct Handled {
     inner: Mutex<Arc<dyn Store>>,
-    faults: Mutex<HashMap<Call, Fault>>,
+    faults: watch::Sender<HashMap<Call, Fault>>,
     counts: Mutex<HashMap<Call, u64>>,
     publishes: AtomicBool,
-    mended: Notify,
     /// As many as the pool of a small node.
     connections: Semaphore,
 }
@@ -289,23 +288,23 @@ impl Handled {
     pub fn new(inner: Arc<dyn Store>) -> Handled {
         Handled {
             inner: Mutex::new(inner),
-            faults: Mutex::default(),
+            faults: watch::Sender::default(),
             counts: Mutex::default(),
             publishes: true.into(),
-            mended: Notify::new(),
             connections: Semaphore::new(4),
         }
     }
 
     /// From now on this call goes wrong like this.
     pub fn breaks(&self, call: Call, fault: Fault) {
-        self.faults.lock().unwrap().insert(call, fault);
+        self.faults.send_modify(|faults| {
+            faults.insert(call, fault);
+        });
     }
 
     /// Everything goes well again.
     pub fn mends(&self) {
-        self.faults.lock().unwrap().clear();
-        self.mended.notify_waiters();
+        self.faults.send_modify(HashMap::clear);
     }
 
     /// How often a call was made.
@@ -330,7 +329,7 @@ impl Handled {
 
     async fn through<T>(&self, call: Call, work: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Error> {
         *self.counts.lock().unwrap().entry(call).or_default() += 1;
-        let fault = self.faults.lock().unwrap().get(&call).copied();
+        let fault = self.faults.borrow().get(&call).copied();
         match fault {
             None => work.await,
             Some(Fault::Away) => Err(Error::Unavailable(DATABASE_SECRET.to_owned())),
@@ -338,16 +337,8 @@ impl Handled {
             Some(Fault::Corrupt) => Err(Error::Corrupt(DATABASE_SECRET.to_owned())),
             Some(Fault::Panic) => panic!("{DATABASE_SECRET}"),
             Some(Fault::Held) => {
-                let mended = self.mended.notified();
-                tokio::pin!(mended);
-                mended.as_mut().enable();
-                if self.faults.lock().unwrap().get(&call) == Some(&Fault::Held) {
-                    mended.await;
-                }
-                work.await
-            }
-            Some(Fault::Slow(time)) => {
-                tokio::time::sleep(time).await;
+                let mended = |faults: &HashMap<Call, Fault>| faults.get(&call) != Some(&Fault::Held);
+                self.faults.subscribe().wait_for(mended).await.unwrap();
                 work.await
             }
             Some(Fault::SlowAfter(time)) => {

@@ -15,6 +15,8 @@ pub mod long;
 pub mod long_book;
 pub mod node;
 pub mod oracle;
+pub mod patience;
+pub mod ports;
 pub mod postgres;
 pub mod proxy;
 pub mod random;

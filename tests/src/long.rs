@@ -8,6 +8,7 @@ use plybook_core::{Action, Cell, Uuid};
 use plybook_store::{Create, GameKey, NewGame, RequestKey, Sqlite, SqliteOptions, Store, TenantId};
 use sqlx::{Connection as _, SqliteConnection};
 
+use crate::patience::PATIENCE;
 use crate::table::{SEED, table};
 
 /// Side of the board of a long game, in cells.
@@ -34,7 +35,7 @@ pub async fn book(file: &Path, entries: u32) -> String {
         ruleset_version: header.ruleset.version,
         players: Vec::new(),
     };
-    let store = Sqlite::open(&SqliteOptions::new(file)).await.unwrap();
+    let store = Sqlite::open(&SqliteOptions { busy_timeout: PATIENCE, ..SqliteOptions::new(file) }).await.unwrap();
     assert_eq!(store.create(new).await.unwrap(), Create::Created);
     store.close().await;
 

@@ -12,6 +12,8 @@ use plybook_proto::v1::audit_service_client::AuditServiceClient;
 use plybook_proto::v1::game_service_client::GameServiceClient;
 use tonic::transport::{Channel, Endpoint};
 
+use crate::patience::PATIENCE;
+
 /// The server binary of this workspace, built if it is not up to date.
 /// `PLYBOOK_TEST_BIN` names another one.
 pub fn binary() -> &'static Path {
@@ -64,6 +66,13 @@ impl Setup {
     #[must_use]
     pub fn with(mut self, flags: &[&str]) -> Setup {
         self.command.args(flags);
+        self
+    }
+
+    /// And this in its environment.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Setup {
+        self.command.env(name, value);
         self
     }
 
@@ -141,13 +150,13 @@ impl Node {
     }
 
     /// Waits for the process to end by itself.
-    pub fn ended_within(mut self, limit: Duration) -> ExitStatus {
-        let by = Instant::now() + limit;
+    pub fn ended(mut self) -> ExitStatus {
+        let by = Instant::now() + PATIENCE;
         loop {
             if let Some(status) = self.child.try_wait().expect("the process can be asked") {
                 return status;
             }
-            assert!(Instant::now() < by, "the process ends within {limit:?}");
+            assert!(Instant::now() < by, "the process ends");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

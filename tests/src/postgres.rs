@@ -7,7 +7,6 @@ pub mod own;
 
 use std::ffi::OsStr;
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -17,6 +16,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::patience::PATIENCE;
+use crate::ports;
 use plybook_store::{Postgres, PostgresOptions, Store};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor};
@@ -27,7 +28,7 @@ pub const BINARIES_ENV: &str = "PLYBOOK_TEST_PG_BIN";
 const MISSING: &str = "no Postgres server binaries (initdb, postgres) were found: run ./tests/run, which installs them, \
                        or set PLYBOOK_TEST_PG_BIN to their folder";
 const TEMPLATE: &str = "plybook_template";
-const START_WITHIN: Duration = Duration::from_secs(60);
+const START_WITHIN: Duration = PATIENCE;
 const SETTINGS: &[&str] = &[
     "listen_addresses=127.0.0.1",
     "unix_socket_directories=",
@@ -38,6 +39,8 @@ const SETTINGS: &[&str] = &[
     // The machine that loses its power loses the test with it.
     "fsync=off",
     "full_page_writes=off",
+    // Statistics that come in the middle of a slow test would change its plans.
+    "autovacuum=off",
 ];
 
 /// `$1` the server, `$2` its folder; the rest are its settings.
@@ -172,8 +175,7 @@ async fn make_template(cluster: &Cluster) {
 fn start() -> Cluster {
     let binaries = binaries();
     let user = unprivileged();
-    let free_port = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    (0..5).find_map(|_| attempt(&binaries, user, free_port())).expect("Postgres found no free port")
+    (0..5).find_map(|_| attempt(&binaries, user, ports::free())).expect("Postgres found no free port")
 }
 
 fn attempt(binaries: &Path, user: Option<(u32, u32)>, port: u16) -> Option<Cluster> {
@@ -230,7 +232,7 @@ fn answers(cluster: &Cluster, folder: &Path) -> bool {
             sqlx::query_scalar::<_, String>("SHOW data_directory").fetch_one(&mut connection).await.ok()
         };
         // Whatever else has the port need not speak Postgres.
-        let folder_served = runtime.block_on(async { tokio::time::timeout(Duration::from_secs(2), question).await.ok()? });
+        let folder_served = runtime.block_on(async { tokio::time::timeout(Duration::from_secs(20), question).await.ok()? });
         if folder_served.is_some_and(|served| Path::new(&served) == folder.join("data")) {
             return true;
         }

@@ -46,9 +46,8 @@ fn bad_choices_of_a_game_are_told() {
 
 #[test]
 fn nobody_at_the_other_end_is_told_within_patience() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", free.local_addr().unwrap());
-    drop(free);
+    let nobody = plybook_tests::ports::Nobody::new();
+    let url = format!("http://{}", nobody.address());
     for command in ["watch", "export"] {
         run(&[command, "--server", &url, "--patience", "1", "01900000-0000-7000-8000-000000000000"], "").fails(1, "no answer after");
     }

@@ -1,9 +1,11 @@
 //! An import that is interrupted and run again leaves every game once.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use plybook_client::Client;
+use plybook_tests::patience::PATIENCE;
+use plybook_tests::ports::Nobody;
 use plybook_tests::{node, postgres};
 use serde_json::Value;
 
@@ -28,7 +30,7 @@ fn report(path: &std::path::Path) -> BTreeMap<String, (String, String)> {
 
 /// Waits until the server has so many games: the import is in its middle.
 async fn until_games(client: &Client, count: usize) {
-    let by = Instant::now() + Duration::from_secs(60);
+    let by = Instant::now() + PATIENCE;
     while games(client).await.len() < count {
         assert!(Instant::now() < by, "the import gets on");
         tokio::task::yield_now().await;
@@ -114,9 +116,8 @@ async fn a_server_killed_in_the_middle_is_replaced_by_the_next() {
 fn no_server_left_is_told_and_can_be_gone_on_with() {
     let house = House::open();
     let file = house.file("games.c4", "44\n55\n");
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", free.local_addr().unwrap());
-    drop(free);
+    let nobody = Nobody::new();
+    let url = format!("http://{}", nobody.address());
     let ran = run(&["import", "--server", &url, "--patience", "1", &file], "");
     ran.fails(1, "2 games were not finished: no answer after").fails(1, "Run the same command again");
     house.import(&[&file]).ok().says("2 games: 2 imported (4 moves), 0 refused, in ");

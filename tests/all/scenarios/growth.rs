@@ -6,6 +6,7 @@ use plybook_proto::v1::{self, action::Shape};
 use plybook_tests::injected::{Call, over_postgres};
 use plybook_tests::long_book::LongBook;
 use plybook_tests::node::{self, Node};
+use plybook_tests::patience::PATIENCE;
 use plybook_tests::postgres;
 use plybook_tests::refused::DETAILS_BYTES_MAX;
 use plybook_tests::table::SEED;
@@ -117,7 +118,7 @@ async fn scenario_74_streams_that_were_left_take_no_slot() {
                     }
                 }
             };
-            open.push(tokio::time::timeout(Duration::from_secs(20), opened).await.expect("a slot is free"));
+            open.push(tokio::time::timeout(PATIENCE, opened).await.expect("a slot is free"));
         }
         if round == 0 {
             wire.follow(&game.id).refused().await.with("TOO_MANY_STREAMS").meta("most", 8).later();

@@ -223,7 +223,7 @@ async fn scenario_23_a_session_that_the_database_ends_leaves_an_undo_undone() {
         let wire = game.wire.clone();
         let sending = tokio::spawn(async move { wire.sends(asks).await });
         let waiting = "SELECT pid::text FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        until("the append waits", || async { !pair.database.column(waiting).await.is_empty() }).await;
+        until("the append waits", async || sending.is_finished() || !pair.database.column(waiting).await.is_empty()).await;
         pair.database
             .column(
                 "SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity

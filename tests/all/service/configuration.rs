@@ -69,7 +69,8 @@ fn addresses_and_files_that_cannot_be_used() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn databases_that_are_not_there_or_not_ready() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let nobody = plybook_tests::ports::Nobody::new();
+    let free = nobody.address();
     let unreachable = format!("postgres://plybook:secret@{free}/books");
     let empty = postgres::empty_database().await;
     let missing = format!("{}_is_missing", empty.url.split('?').next().unwrap());

@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use plybook_core::action::Shape;
 use plybook_core::dice::Face;
@@ -14,11 +13,10 @@ use plybook_core::{Action, Card, Cell, Changes, Illegal, ParamSpec, Params, Posi
 use plybook_proto::v1::{ListLegalActionsRequest, ListRulesetsRequest};
 use plybook_rulesets::Registry;
 use plybook_tests::injected::{over, over_sqlite};
+use plybook_tests::patience::{NEVER, PATIENCE};
 use plybook_tests::toy::Hermits;
 use plybook_tests::wire::Wire;
 use tokio::time::timeout;
-
-const SOON: Duration = Duration::from_secs(30);
 
 /// Hermits under other conditions.
 #[derive(Default)]
@@ -41,7 +39,7 @@ impl Ruleset for Changed {
 
     fn build(&self, params: &Params, seats: u8) -> Result<Arc<dyn Rules>, BadParam> {
         if let Some(gate) = &self.gate {
-            let told = gate.lock().unwrap().recv_timeout(SOON);
+            let told = gate.lock().unwrap().recv_timeout(NEVER);
             told.map_err(|_| BadParam::new("cells", "nobody let it go on"))?;
         }
         Ok(Arc::new(Counted { rules: Hermits.build(params, seats)?, tried: Arc::clone(&self.tried) }))
@@ -140,7 +138,7 @@ async fn rules_that_take_long_to_build_stand_in_nobodys_way() {
     let local = over_sqlite().await.registry(changed(Changed { version: 1, most_cells: 10, gate, ..Changed::default() })).start().await;
     let wire = local.wire().await;
     let creating = tokio::spawn(wire.game().of("hermits").sent());
-    timeout(SOON / 2, wire.games().list_rulesets(ListRulesetsRequest::default())).await.expect("another call is answered").unwrap();
+    timeout(PATIENCE, wire.games().list_rulesets(ListRulesetsRequest::default())).await.expect("another call is answered").unwrap();
     assert!(!creating.is_finished());
     go_on.send(()).unwrap();
     let game = creating.await.unwrap().unwrap();
@@ -154,7 +152,7 @@ async fn rules_that_take_long_to_build_stand_in_nobodys_way() {
         let wire = wire.clone();
         async move { wire.try_get(&game.game_id, None).await }
     });
-    timeout(SOON / 2, wire.games().list_rulesets(ListRulesetsRequest::default())).await.expect("another call is answered").unwrap();
+    timeout(PATIENCE, wire.games().list_rulesets(ListRulesetsRequest::default())).await.expect("another call is answered").unwrap();
     assert!(!reading.is_finished());
     go_on.send(()).unwrap();
     assert_eq!(reading.await.unwrap().unwrap().seq, 1);

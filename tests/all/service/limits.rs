@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use plybook_proto::v1::{self, UndoBy};
 use plybook_tests::injected::over_sqlite;
+use plybook_tests::patience::PATIENCE;
 use plybook_tests::refused::Refused;
 use plybook_tests::wire::{Opening, Wire, fresh};
 use tonic::codec::CompressionEncoding::Gzip;
@@ -137,5 +138,5 @@ async fn a_connection_has_so_many_calls() {
     tokio::time::timeout(Duration::from_millis(300), &mut third).await.expect_err("it waits");
     assert_eq!(local.wire().await.get(&game.id).await.seq, 1, "another connection has calls of its own");
     drop(first);
-    assert_eq!(tokio::time::timeout(Duration::from_secs(10), third).await.expect("its turn has come").unwrap(), 1);
+    assert_eq!(tokio::time::timeout(PATIENCE, third).await.expect("its turn has come").unwrap(), 1);
 }

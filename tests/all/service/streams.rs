@@ -6,12 +6,11 @@ use plybook_proto::v1::stream_events_response::Frame;
 use plybook_proto::v1::{self, UndoBy, event::Body};
 use plybook_tests::injected::{Call, Fault, Local, over_sqlite};
 use plybook_tests::long;
+use plybook_tests::patience::{PATIENCE, in_more_and_more_time};
 use plybook_tests::refused::Refused;
 use plybook_tests::wire::{Watching, Wire, narrow, seqs};
 use tokio::time::{Instant, timeout};
 use tonic::Request;
-
-const SOON: Duration = Duration::from_secs(10);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_live_stream_is_the_answers_in_order_and_ends_with_the_closing_entry() {
@@ -29,7 +28,7 @@ async fn a_live_stream_is_the_answers_in_order_and_ends_with_the_closing_entry()
     answers.push(game.play("b3").await);
     answers.push(game.close().await);
 
-    let (frames, refused) = timeout(SOON, early.rest()).await.expect("the closing entry ends the stream");
+    let (frames, refused) = timeout(PATIENCE, early.rest()).await.expect("the closing entry ends the stream");
     assert_eq!(refused, None, "it ends with OK");
     let live: Vec<v1::Event> =
         frames.into_iter().map(|frame| if let Frame::Event(event) = frame { event } else { panic!("{frame:?}") }).collect();
@@ -39,7 +38,7 @@ async fn a_live_stream_is_the_answers_in_order_and_ends_with_the_closing_entry()
     assert_eq!(live.iter().filter(|event| event.outcome.is_some()).map(|event| event.seq).collect::<Vec<_>>(), [6, 9]);
 
     for after in 0..=10 {
-        let (frames, refused) = timeout(SOON, game.wire.follow(&game.id).after(after).open().await.rest()).await.unwrap();
+        let (frames, refused) = timeout(PATIENCE, game.wire.follow(&game.id).after(after).open().await.rest()).await.unwrap();
         assert_eq!(refused, None);
         assert_eq!(seqs(&frames), (after + 1..=10).collect::<Vec<_>>(), "what follows {after}, for who comes late");
         let late = frames.iter().filter_map(|frame| if let Frame::Event(event) = frame { Some(event) } else { None });
@@ -70,7 +69,7 @@ async fn a_closed_game_has_nothing_to_wait_for() {
     let mut game = local.wire().await.game().await;
     game.play("a1 b1 a2 b2 a3").await;
     for following in [game.wire.follow(&game.id).after(6), game.wire.follow(&game.id).with_snapshot()] {
-        let (frames, refused) = timeout(SOON, following.open().await.rest()).await.expect("it ends");
+        let (frames, refused) = timeout(PATIENCE, following.open().await.rest()).await.expect("it ends");
         assert_eq!((seqs(&frames), refused), (Vec::new(), None));
         assert!(matches!(frames.last(), Some(Frame::CaughtUp(v1::CaughtUp { head_seq: 6 }))), "{frames:?}");
     }
@@ -80,11 +79,11 @@ async fn a_closed_game_has_nothing_to_wait_for() {
 async fn a_silent_stream_shows_that_it_lives() {
     let local = over_sqlite().await.start().await;
     let mut game = local.wire().await.game().await;
+    let began = Instant::now();
     let mut watching = game.wire.follow(&game.id).heartbeat(0).open().await;
     watching.history().await;
-    let began = Instant::now();
     for _ in 0..2 {
-        let frame = timeout(SOON, watching.frame()).await.unwrap().unwrap();
+        let frame = timeout(PATIENCE, watching.frame()).await.unwrap().unwrap();
         let Some(Frame::Heartbeat(beat)) = frame else { panic!("{frame:?}") };
         assert!(beat.head_seq == 1 && beat.time.is_some());
     }
@@ -97,19 +96,23 @@ async fn a_silent_stream_shows_that_it_lives() {
 async fn a_streams_deadline_is_told() {
     let local = over_sqlite().await.start().await;
     let game = local.wire().await.game().await;
-    let mut request = Request::new(game.wire.follow(&game.id).request);
-    request.set_timeout(Duration::from_millis(1500));
     let began = Instant::now();
-    let mut frames = game.wire.games().stream_events(request).await.unwrap().into_inner();
+    let open = async |time| {
+        let mut request = Request::new(game.wire.follow(&game.id).request);
+        request.set_timeout(time);
+        game.wire.games().stream_events(request).await
+    };
+    let (time, opened) = in_more_and_more_time(Duration::from_millis(1500), open).await;
+    let mut frames = opened.into_inner();
     let ended = loop {
-        match timeout(SOON, frames.message()).await.unwrap() {
+        match timeout(PATIENCE, frames.message()).await.unwrap() {
             Ok(Some(_)) => {}
             Ok(None) => panic!("it ended with OK"),
             Err(status) => break Refused::of(&status),
         }
     };
     ended.with("DEADLINE").only(&[]);
-    assert!(began.elapsed() >= Duration::from_millis(1400));
+    assert!(began.elapsed() >= time.mul_f32(0.9), "{:?}", began.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -119,10 +122,10 @@ async fn who_leaves_frees_the_place() {
     // A refused stream holds no place either.
     game.wire.follow(&game.id).after(9).refused().await.with("CURSOR_BEYOND_HEAD");
     for _ in 0..3 {
-        let watching = timeout(SOON, once_free(&game.wire, &game.id, false)).await.expect("the place is free");
+        let watching = timeout(PATIENCE, once_free(&game.wire, &game.id, false)).await.expect("the place is free");
         game.wire.follow(&game.id).refused().await.with("TOO_MANY_STREAMS");
         drop(watching);
-        let ended = timeout(SOON, once_free(&game.wire, &game.id, true)).await.expect("who left holds no place").rest().await;
+        let ended = timeout(PATIENCE, once_free(&game.wire, &game.id, true)).await.expect("who left holds no place").rest().await;
         assert_eq!((seqs(&ended.0), ended.1), (vec![1], None), "and neither does a stream that ended by itself");
     }
 }
@@ -178,7 +181,7 @@ async fn until_nothing_is_read(local: &Local) {
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
     };
-    timeout(Duration::from_secs(30), waited).await.expect("those who stall are sent no more");
+    timeout(PATIENCE, waited).await.expect("those who stall are sent no more");
 }
 
 /// Readers who stall hold neither a connection of the store nor the lock of their game.
@@ -196,9 +199,9 @@ async fn stalled_readers_stand_in_nobodys_way() {
     }
     until_nothing_is_read(&local).await;
     let wire = local.wire().await;
-    timeout(SOON, wire.try_get(&id, Some(2_000))).await.expect("a connection of the store is free").unwrap();
+    timeout(PATIENCE, wire.try_get(&id, Some(2_000))).await.expect("a connection of the store is free").unwrap();
     let mut awake = wire.follow(&id).until_head().open().await;
-    let seen = timeout(SOON, awake.history()).await.expect("a watcher of the same game goes on");
+    let seen = timeout(PATIENCE, awake.history()).await.expect("a watcher of the same game goes on");
     assert_eq!(seen, ((1..=3_000).collect(), 3_000));
-    assert!(!timeout(SOON, wire.book(&id)).await.expect("an export goes on").is_empty());
+    assert!(!timeout(PATIENCE, wire.book(&id)).await.expect("an export goes on").is_empty());
 }

@@ -1,7 +1,5 @@
 //! What an operator sees of a node: a span a call, logs by line, and no secret in either.
 
-use std::time::{Duration, Instant};
-
 use opentelemetry_proto::tonic::trace::v1::Span;
 use plybook_tests::collector::{Collector, attribute, collector};
 use plybook_tests::node::{self, Node};
@@ -12,7 +10,6 @@ use tonic::Request;
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const PARENT: &str = "b7ad6b7169203331";
-const SOON: Duration = Duration::from_secs(15);
 
 /// A request inside the caller's own span.
 fn traced<T>(message: T) -> Request<T> {
@@ -37,7 +34,7 @@ async fn each_call_is_a_span_of_the_callers_trace() {
     drop(wire.games().stream_events(traced(stream)).await.unwrap());
     drop(wire);
     node.terminate();
-    assert!(node.ended_within(SOON).success());
+    assert!(node.ended().success());
 
     let spans = collector.spans();
     let ours: Vec<&Span> = spans.iter().filter(|span| span.trace_id == bytes(TRACE)).collect();
@@ -66,14 +63,14 @@ async fn a_collector_that_hangs_harms_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("books.db");
     let endpoint = format!("http://{}", hanging.local_addr().unwrap());
-    let node = node::over(file.to_str().unwrap()).with(&["--otlp-endpoint", &endpoint]).start();
+    // In milliseconds: whoever waited for it would wait longer than the test.
+    let node =
+        node::over(file.to_str().unwrap()).with(&["--otlp-endpoint", &endpoint]).env("OTEL_EXPORTER_OTLP_TIMEOUT", "3600000").start();
     let mut game = node.wire().await.game().await;
-    let began = Instant::now();
     game.play("a1 b1 a2 b2").await;
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?} for four moves", began.elapsed());
     drop(game);
     node.terminate();
-    assert!(tokio::task::block_in_place(|| node.ended_within(Duration::from_secs(10))).success());
+    assert!(tokio::task::block_in_place(|| node.ended()).success());
 }
 
 fn told(span: &Span) -> (&str, Option<String>, Option<String>, Option<String>) {
@@ -92,7 +89,7 @@ async fn logs_are_json_by_line_where_nobody_reads_them_and_human_on_demand() {
         let log = folder.path().join("log");
         let node = node::over(file.to_str().unwrap()).with(&["--log", "info"]).with(flags).logs_to(&log).start();
         node.terminate();
-        assert!(node.ended_within(SOON).success());
+        assert!(node.ended().success());
         std::fs::read_to_string(log).unwrap()
     };
     let json = logs_of(&[]);
@@ -156,7 +153,7 @@ async fn exercise(game: &mut PlayedGame) {
 
 fn end(node: Node) {
     node.terminate();
-    assert!(node.ended_within(SOON).success());
+    assert!(node.ended().success());
 }
 
 /// Bytes as characters of the same number, so that text and bytes are searched alike.

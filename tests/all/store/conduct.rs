@@ -1,12 +1,13 @@
 //! One caller at a time: what is stored, and what is said of what is not.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use plybook_core::limits::LINE_BYTES_MAX;
 use plybook_core::{Digest, Seed, Seq, Uuid};
 use plybook_store::{Append, Create, Error, Filter, GameKey, NewEntry, NewGame, RequestKey, State, TenantId};
 
 use super::{AnyStore, link, new_entry, new_game, new_key, on_both_stores, open_game, play_to, request, stored, stored_header};
+use plybook_tests::patience::PATIENCE;
 
 on_both_stores![
     a_book_reads_back_as_it_was_written,
@@ -256,7 +257,7 @@ async fn an_abandoned_append_is_finished(store: AnyStore) {
         tokio::pin!(append);
         let _began = futures::poll!(append);
     }
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + PATIENCE;
     while store.last(key).await.unwrap() != Some(stored(&entry)) {
         assert!(Instant::now() < deadline, "the append never arrived");
     }

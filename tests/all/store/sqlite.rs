@@ -9,6 +9,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor, Row};
 
 use super::{open_game, play_to};
+use plybook_tests::patience::{NEVER, PATIENCE};
 
 async fn past_the_store(path: &Path) -> SqliteConnection {
     SqliteConnectOptions::new().filename(path).connect().await.unwrap()
@@ -141,11 +142,8 @@ async fn the_file_leaves_room_for_later_versions() {
     connection.execute(longer).await.unwrap();
 }
 
-/// Time enough for any machine.
-const LONG: Duration = Duration::from_secs(300);
-
 fn patient(path: &Path) -> SqliteOptions {
-    SqliteOptions { busy_timeout: LONG, ..SqliteOptions::new(path) }
+    SqliteOptions { busy_timeout: NEVER, ..SqliteOptions::new(path) }
 }
 
 /// Processes that find no file all make it, and all find it made.
@@ -199,8 +197,8 @@ async fn what_is_no_waiting_matter_is_told_at_once() {
     let mut owner = SqliteConnectOptions::new().filename(&other).create_if_missing(true).connect().await.unwrap();
     owner.execute("CREATE TABLE game (x)").await.unwrap();
     for path in [folder.path().join("no/such/folder.db"), letter, other] {
-        let options = SqliteOptions { busy_timeout: LONG * 10, ..SqliteOptions::new(&path) };
-        let answer = tokio::time::timeout(LONG, Sqlite::open(&options)).await.expect("it waits for nobody");
+        let options = SqliteOptions { busy_timeout: NEVER, ..SqliteOptions::new(&path) };
+        let answer = tokio::time::timeout(PATIENCE, Sqlite::open(&options)).await.expect("it waits for nobody");
         assert!(matches!(answer, Err(Error::Config(_) | Error::Corrupt(_) | Error::Failed(_))), "{}: {answer:?}", path.display());
     }
 }
@@ -213,7 +211,7 @@ async fn a_file_is_opened_while_another_process_writes() {
     drop(Sqlite::open(&patient(&path)).await.unwrap());
     let mut writer = past_the_store(&path).await;
     writer.execute("BEGIN IMMEDIATE; UPDATE game SET state = state").await.unwrap();
-    let store = tokio::time::timeout(LONG / 2, Sqlite::open(&patient(&path))).await.expect("it needs no lock").unwrap();
+    let store = tokio::time::timeout(PATIENCE, Sqlite::open(&patient(&path))).await.expect("it needs no lock").unwrap();
     store.ready().await.unwrap();
     writer.execute("ROLLBACK").await.unwrap();
 }

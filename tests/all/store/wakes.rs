@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use plybook_core::{Seq, Uuid};
 use plybook_store::{GameKey, News, Postgres, Store, TenantId, Wake};
+use plybook_tests::patience::PATIENCE;
 use plybook_tests::postgres::database;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::timeout;
 
 use super::sqlite_in;
-
-const PATIENCE: Duration = Duration::from_secs(20);
 
 fn hint(seq: u32) -> Wake {
     Wake { key: GameKey { tenant: TenantId::DEFAULT, game: Uuid::now_v7() }, seq: Seq(seq) }
@@ -67,7 +66,7 @@ async fn a_killed_listener_costs_hints_and_nothing_else() {
     let mut ear = two.wakes();
     hears(&one, &mut ear).await;
     for _ in 0..3 {
-        assert_eq!(database.kill_listeners().await, 1);
+        assert!(database.kill_listeners().await >= 1);
         hears(&one, &mut ear).await;
     }
 }
@@ -81,7 +80,7 @@ async fn a_listener_that_comes_back_tells_that_it_was_away() {
     for _ in 0..4 {
         assert_eq!(timeout(PATIENCE, ear.recv()).await.expect("it tells"), Some(News::MayHaveMissed));
         assert!(timeout(Duration::from_millis(100), ear.recv()).await.is_err(), "once");
-        assert_eq!(database.kill_listeners().await, 1);
+        assert!(database.kill_listeners().await >= 1);
     }
 }
 
@@ -115,18 +114,17 @@ async fn closing_hands_out_what_is_queued() {
     }
 }
 
-/// More hints than any queue holds: publishing neither waits nor keeps them.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+/// More hints than any queue holds: publishing neither waits nor keeps them. There is one thread: who
+/// waited here for them to be sent would wait for ever.
+#[tokio::test]
 async fn a_storm_of_hints_is_thinned_out() {
     let database = database().await;
     let (one, two) = (database.store().await, database.store().await);
     let mut ear = two.wakes();
     hears(&one, &mut ear).await;
-    let began = std::time::Instant::now();
     for seq in 0..100_000 {
         one.publish(hint(seq));
     }
-    assert!(began.elapsed() < Duration::from_secs(5), "publishing waited");
     hears(&one, &mut ear).await;
 }
 
