@@ -1,10 +1,13 @@
 //! The service: what every RPC, refusal and stream promises, asked over real connections.
 
+mod absent;
 mod audit;
 mod configuration;
 mod goldens;
 mod hot;
 mod hung;
+mod joining;
+mod joining_nodes;
 mod legal;
 mod limits;
 mod long_games;

@@ -21,6 +21,8 @@ pub enum Asks {
     Move(v1::MakeMoveRequest),
     /// Undo.
     Undo(v1::UndoRequest),
+    /// JoinGame.
+    Join(v1::JoinGameRequest),
     /// CloseGame.
     Close(v1::CloseGameRequest),
 }
@@ -71,6 +73,12 @@ impl From<v1::UndoRequest> for Asks {
     }
 }
 
+impl From<v1::JoinGameRequest> for Asks {
+    fn from(request: v1::JoinGameRequest) -> Asks {
+        Asks::Join(request)
+    }
+}
+
 impl From<v1::CloseGameRequest> for Asks {
     fn from(request: v1::CloseGameRequest) -> Asks {
         Asks::Close(request)
@@ -99,6 +107,7 @@ impl Wire {
             }
             Asks::Move(request) => self.games().make_move(in_time(request)).await?.into_inner().event,
             Asks::Undo(request) => self.games().undo(in_time(request)).await?.into_inner().event,
+            Asks::Join(request) => self.games().join_game(in_time(request)).await?.into_inner().event,
             Asks::Close(request) => self.games().close_game(in_time(request)).await?.into_inner().event,
         };
         Ok(Answer::Event(Box::new(event.unwrap())))

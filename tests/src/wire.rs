@@ -27,6 +27,7 @@ use crate::refused::Refused;
 
 mod evidence;
 mod following;
+mod joining;
 mod playing;
 mod remembered;
 

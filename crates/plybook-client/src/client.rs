@@ -71,7 +71,16 @@ impl Client {
         self.call(request, |channel, request| async move { self.games(channel).undo(request).await }).await.map_err(|error| error.to(id))
     }
 
-    /// Closes a finished game. An empty request id is filled in; where nobody answers, the error tells it.
+    /// Does one step of joining; [`crate::joining`] does all of it. An empty request id is filled in; where nobody answers,
+    /// the error tells it.
+    pub async fn join_game(&self, mut request: v1::JoinGameRequest) -> Result<v1::JoinGameResponse, Error> {
+        let id = fill(&mut request.request_id);
+        self.call(request, |channel, request| async move { self.games(channel).join_game(request).await })
+            .await
+            .map_err(|error| error.to(id))
+    }
+
+    /// Closes a finished game, or one that seats did not join in time. An empty request id is filled in; where nobody answers, the error tells it.
     pub async fn close_game(&self, mut request: v1::CloseGameRequest) -> Result<v1::CloseGameResponse, Error> {
         let id = fill(&mut request.request_id);
         self.call(request, |channel, request| async move { self.games(channel).close_game(request).await })

@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | [`client`] | every call of the contract |
 //! | [`events`] | one game followed |
+//! | [`joining`] | a seat's nonce, before the first move of a game with joint entropy |
 //! | [`options`] | how long to wait, and for what |
 //! | [`error`] | refused, or unavailable |
 //! | [`receipt`] | a receipt as a line of text |
@@ -32,6 +33,7 @@
 pub mod client;
 pub mod error;
 pub mod events;
+pub mod joining;
 pub mod options;
 mod patience;
 pub mod receipt;

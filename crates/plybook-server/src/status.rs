@@ -86,7 +86,7 @@ impl Answer {
                 Answer::new(Code::OutOfRange, R::CursorBeyondHead, format!("the last entry is {head}")).with("head_seq", head)
             }
             Refusal::ReceiptsUnavailable => {
-                Answer::new(Code::FailedPrecondition, R::ReceiptsUnavailable, "this node has no signing key; ask without with_receipt")
+                Answer::new(Code::FailedPrecondition, R::ReceiptsUnavailable, "a receipt is due, and this node has no signing key")
             }
             Refusal::GameReadOnly { head } => Answer::read_only(head),
             Refusal::GameExists { game } => Answer::exists(game),

@@ -33,7 +33,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("tonic-types", &["plybook-server", "plybook-client"]),
     ("anyhow", &["plybook"]),
     ("clap", &["plybook"]),
-    ("getrandom", &["plybook-server"]),
+    ("getrandom", &["plybook-server", "plybook-client"]),
     ("ed25519-dalek", &["plybook-core", "plybook-server"]),
 ];
 

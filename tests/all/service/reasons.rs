@@ -8,7 +8,7 @@ use plybook_store::Store;
 use plybook_tests::injected::{self, Call, DATABASE_SECRET, Fault, Local, over_sqlite};
 use plybook_tests::refused::Refused;
 use plybook_tests::table::table;
-use plybook_tests::wire::{PlayedGame, Wire, fresh};
+use plybook_tests::wire::{Wire, fresh};
 use sqlx::{Connection as _, Executor as _, SqliteConnection};
 use tonic::Request;
 
@@ -131,25 +131,15 @@ async fn illegal_move(bench: &Bench) -> Refused {
     game.refuses("b2").await.only(&["head_seq", "rule"]).meta("rule", "CELL_OCCUPIED").meta("head_seq", 2).clone()
 }
 
-async fn asking_for_nonces(bench: &Bench) -> PlayedGame {
-    let mut opening = bench.wire.game().of("snakes_and_ladders");
-    let step_time = Some(prost_types::Duration { seconds: 60, nanos: 0 });
-    opening.request.joint_entropy = Some(v1::JointEntropy { step_time, if_absent: v1::IfAbsent::Abort.into() });
-    opening.await
-}
-
 async fn not_joined(bench: &Bench) -> Refused {
-    let game = asking_for_nonces(bench).await;
+    let game = bench.wire.game().of("snakes_and_ladders").joint(60, v1::IfAbsent::Abort).await;
     let refused = game.refuses("roll").await;
     refused.only(&["deadline", "head_seq", "step", "waiting_seats"]).meta("step", "COMMIT").meta("waiting_seats", "0,1").clone()
 }
 
 async fn join_not_allowed(bench: &Bench) -> Refused {
-    let game = asking_for_nonces(bench).await;
-    let step = Some(v1::join_game_request::Step::Reveal(vec![7; 16]));
-    let (request_id, game_id) = (fresh(), game.id.clone());
-    let early = v1::JoinGameRequest { request_id, game_id, seat: Some(0), step, with_receipt: false };
-    Refused::by(bench.wire.games().join_game(early).await).only(&["cause", "head_seq"]).meta("cause", "TOO_EARLY").clone()
+    let game = bench.wire.game().of("snakes_and_ladders").joint(60, v1::IfAbsent::Abort).await;
+    game.refuses_join(game.asks_reveal(0)).await.only(&["cause", "head_seq"]).meta("cause", "TOO_EARLY").clone()
 }
 
 async fn not_your_turn(bench: &Bench) -> Refused {

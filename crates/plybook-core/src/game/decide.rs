@@ -147,6 +147,9 @@ impl Game {
     }
 
     fn decide_undo(&self, seat: Option<Seat>, target: Option<Seq>) -> Result<Undo, Rejection> {
+        if let Some(rejection) = self.not_joined() {
+            return Err(rejection);
+        }
         let ply = self.undoable(seat, target)?;
         let cells = in_book_order(self.play.changes_back_to(ply));
         Ok(Undo { target: self.standing[ply], ply: ply as u32, cells, next: self.play.standing()[ply].seat })

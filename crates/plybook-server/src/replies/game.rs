@@ -41,7 +41,9 @@ pub fn listed(summary: &Summary) -> Result<v1::Game, Refusal> {
     }
     let read = |stored: &StoredEntry| header.read_entry(&stored.line).map_err(|error| corrupt(stored.seq, error.why));
     let entry = read(last)?;
-    game.seat_to_move = entry.next_seat().map(replies::seat);
+    // After the moves that a fork begins with, its seats may still have to join.
+    let joins_first = header.entropy != Entropy::Service && matches!(entry.body, Body::Given(_));
+    game.seat_to_move = entry.next_seat().filter(|_| !joins_first).map(replies::seat);
     game.revealed_seed = entry.seed.as_ref().map_or_else(Vec::new, |seed| seed.reveal().to_vec());
     // Only an entry that ended the game can stand before one that does no more than close it.
     game.outcome = match (&entry.body, &summary.before_last) {

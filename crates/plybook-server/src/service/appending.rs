@@ -1,5 +1,5 @@
-//! What MakeMove, Undo and CloseGame share: an appended entry as an event, the position after it, and a
-//! receipt.
+//! What MakeMove, Undo, JoinGame and CloseGame share: an appended entry as an event, the position after
+//! it, and a receipt.
 //!
 //! Invariant: the position is the one right after the event's own entry, however far the game has
 //! gone on since.
@@ -30,9 +30,12 @@ impl Service {
     /// Appends; answers the event, and what the caller wants besides.
     pub(super) async fn append(&self, asked: Asked, wanted: Wanted) -> Result<Appended, Refusal> {
         telemetry::record_game(asked.key.game);
-        // Who gets no receipt is told before anything is appended.
-        let always = self.games.opened(asked.key).await?.header.receipts == Receipts::Always;
-        let signer = (always || wanted.receipt).then(|| self.keys.signer()).transpose()?;
+        // Who gets no receipt is told before anything is appended, and who asked for one before any game is read.
+        let receipt = match wanted.receipt {
+            true => true,
+            false => self.games.opened(asked.key).await?.header.receipts == Receipts::Always,
+        };
+        let signer = receipt.then(|| self.keys.signer()).transpose()?;
         let acted = self.games.act(asked.key, asked.id, asked.request).await?;
         telemetry::record_entry(asked.key.game, acted.stored.seq);
         let event = replies::event::stored(&acted.opened, &acted.stored)?;

@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use plybook_core::{Action, Game, Play};
+use plybook_core::{Action, Game};
 use plybook_proto::v1;
 use tonic::Request;
 
@@ -40,7 +40,7 @@ fn list(game: &Game, token: &str, size: usize) -> Result<v1::ListLegalActionsRes
         Some(at) => u32::from_be_bytes(at.try_into().map_err(|_| page::foreign())?),
         None => 0,
     };
-    let (actions, next) = take(game.play(), passed, size);
+    let (actions, next) = take(game, passed, size);
     let rules = game.rules();
     let legal = |action: &Action| v1::LegalAction { action: Some(replies::action(*action)), notation: rules.write_action(*action) };
     Ok(v1::ListLegalActionsResponse {
@@ -53,8 +53,8 @@ fn list(game: &Game, token: &str, size: usize) -> Result<v1::ListLegalActionsRes
 
 /// The legal ones of the candidates after the first `passed`, at most `size`, and how many candidates
 /// stand before the next legal one.
-fn take(play: &Play, passed: u32, size: usize) -> (Vec<Action>, Option<u32>) {
-    let Some(seat) = play.position().to_move() else { return (Vec::new(), None) };
+fn take(game: &Game, passed: u32, size: usize) -> (Vec<Action>, Option<u32>) {
+    let (Some(seat), play) = (game.to_move(), game.play()) else { return (Vec::new(), None) };
     let (mut offered, mut actions, mut next) = (0, Vec::new(), None);
     play.rules().candidates(play.position(), seat, &mut |action| {
         let place = offered;
