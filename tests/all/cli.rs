@@ -8,6 +8,7 @@ mod import_formats;
 mod kept;
 mod keys;
 mod play;
+mod play_joint;
 mod refusals;
 mod verify;
 mod verify_database;

@@ -8,6 +8,7 @@ mod faces;
 mod generators;
 mod guesses;
 mod hashed;
+mod joint;
 mod leaks;
 mod predictors;
 mod public;

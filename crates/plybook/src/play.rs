@@ -4,6 +4,7 @@
 //! asked when one of its seats may act.
 
 mod command;
+mod joins;
 mod keyboard;
 mod opening;
 mod receipts;
@@ -19,6 +20,7 @@ use crate::exit::Interrupts;
 use crate::link::Link;
 use crate::screen::Screen;
 use command::Command;
+use joins::{Joins, Nonces};
 use keyboard::{Keyboard, Typed};
 pub(crate) use opening::Opening;
 use receipts::Receipts;
@@ -38,6 +40,9 @@ pub(crate) struct PlayArgs {
     /// played at this keyboard.
     #[arg(long, value_name = "NUMBER")]
     seat: Option<u32>,
+    /// A nonce that a seat played here had before its program was left; may be repeated. Without it, each draws its own.
+    #[arg(long = "nonce", value_name = "SEAT:HEX", requires = "game")]
+    nonces: Vec<String>,
     /// Ask for a receipt with everything done here, and add it to this file as a line, for `plybook verify --receipt`
     #[arg(long, value_name = "FILE")]
     receipts: Option<PathBuf>,
@@ -49,6 +54,7 @@ pub(crate) async fn run(args: PlayArgs) -> anyhow::Result<()> {
     let screen = Screen::new();
     // Before there is a game: it would be one that cannot be played as asked.
     let receipts = args.receipts.as_deref().map(Receipts::open).transpose()?;
+    let nonces = Nonces::kept(&args.nonces)?;
     let game_id = match &args.game {
         Some(game_id) => game_id.clone(),
         None => {
@@ -69,24 +75,29 @@ pub(crate) async fn run(args: PlayArgs) -> anyhow::Result<()> {
     };
     // From here on there is a game to go on with, and leaving tells how.
     let mut interrupts = Interrupts::listen()?;
-    let again = again("play", &args.link.flag(), " --game", &game_id);
+    let seat = args.seat.map_or_else(String::new, |seat| format!(" --seat {seat}"));
+    let again = again("play", &args.link.flag(), " --game", &game_id) + &seat;
     tokio::select! {
-        done = sit_and_play(client, args, receipts, &game_id) => done,
-        () = interrupts.next() => Ok(Screen::new().say(format!("\nInterrupted; go on with: {again}"))?),
+        done = sit_and_play(client, args, receipts, nonces.clone(), &game_id) => done,
+        () = interrupts.next() => Ok(Screen::new().say(format!("\nInterrupted; go on with: {again}{}", nonces.flags()))?),
     }
 }
 
-async fn sit_and_play(client: Client, args: PlayArgs, receipts: Option<Receipts>, game_id: &str) -> anyhow::Result<()> {
+async fn sit_and_play(client: Client, args: PlayArgs, receipts: Option<Receipts>, nonces: Nonces, game_id: &str) -> anyhow::Result<()> {
     let screen = Screen::new();
     let table = Table::sit(client.clone(), game_id, args.seat, receipts.is_some()).await?;
+    let joins = Joins::begin(&client, table.game(), args.seat, nonces.clone())?;
     let session = Session {
         client,
         screen,
         table,
         keyboard: Keyboard::new(),
+        seat: args.seat,
         typing: std::io::stdin().is_terminal(),
         flag: args.link.flag(),
         receipts,
+        joins,
+        nonces,
         prompted: false,
     };
     session.play().await
@@ -102,12 +113,18 @@ struct Session {
     screen: Screen,
     table: Table,
     keyboard: Keyboard,
+    /// The seat played here, where it is not all of them.
+    seat: Option<u32>,
     /// Whether a person types; otherwise lines are taken only when they are due.
     typing: bool,
     /// What another command needs to find the same servers.
     flag: String,
     /// Where receipts are kept.
     receipts: Option<Receipts>,
+    /// Seats that are joining.
+    joins: Joins,
+    /// Their nonces.
+    nonces: Nonces,
     /// Whether the prompt stands in the last line.
     prompted: bool,
 }
@@ -119,7 +136,7 @@ impl Session {
         while !self.table.closed() {
             let due = self.table.may_act() || self.table.finished();
             if due && self.keyboard.ended() {
-                self.screen.say(format!("The input ended; go on with: {}", self.again("play", " --game")))?;
+                self.screen.say(format!("The input ended; go on with: {}", self.go_on()))?;
                 return Ok(());
             }
             if due && !std::mem::replace(&mut self.prompted, true) {
@@ -138,6 +155,9 @@ impl Session {
                         events = self.client.events(self.table.game_id(), self.table.seq());
                     }
                 },
+                trouble = self.joins.trouble() => {
+                    self.screen.say(format!("\n{trouble}"))?;
+                }
                 line = self.keyboard.line(), if (due || self.typing) && !self.keyboard.ended() => {
                     self.prompted = false;
                     if !self.hear(line?, due).await? {
@@ -207,7 +227,13 @@ impl Session {
     }
 
     fn leave(&self) -> anyhow::Result<()> {
-        Ok(self.screen.say(format!("The game stays as it is; go on with: {}", self.again("play", " --game")))?)
+        Ok(self.screen.say(format!("The game stays as it is; go on with: {}", self.go_on()))?)
+    }
+
+    /// The command that goes on with the game here.
+    fn go_on(&self) -> String {
+        let seat = self.seat.map_or_else(String::new, |seat| format!(" --seat {seat}"));
+        format!("{}{seat}{}", self.again("play", " --game"), self.nonces.flags())
     }
 
     /// A command to go on with.

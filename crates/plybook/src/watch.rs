@@ -72,7 +72,7 @@ impl View {
         let next = match (&game.outcome, game.seat_to_move) {
             (Some(outcome), _) => words::outcome(outcome, &self.marks),
             (None, Some(seat)) => format!("{} to move.", words::seat_name(seat, &self.marks)),
-            (None, None) => String::new(),
+            (None, None) => game.joining.as_ref().map_or_else(String::new, |joining| words::joining(joining, &self.marks)),
         };
         format!("{board}\n{last}\n{next}")
     }
@@ -87,9 +87,9 @@ impl View {
                 format!("{} threw {}", words::seat_name(made.seat, &self.marks), faces.join(", "))
             }
             Some(Body::MoveUndone(undone)) => format!("the move of entry {} was taken back", undone.undone_seq),
-            Some(Body::NonceCommitted(joined)) => format!("{} committed to a nonce", words::seat_name(joined.seat, &self.marks)),
-            Some(Body::NonceRevealed(joined)) => format!("{} revealed its nonce", words::seat_name(joined.seat, &self.marks)),
-            Some(Body::SeatsAbsent(_)) => "seats did not join in time".to_owned(),
+            Some(Body::NonceCommitted(_) | Body::NonceRevealed(_) | Body::SeatsAbsent(_)) => {
+                words::joined(event, &self.marks).unwrap_or_default()
+            }
             Some(Body::GameClosed(_)) => "the game was closed".to_owned(),
             Some(Body::GameCreated(_)) => "the game was created".to_owned(),
             None => "something that is not known here".to_owned(),

@@ -38,6 +38,7 @@ fn hint(refused: &Refused, marks: &[String]) -> Option<String> {
         (ErrorReason::InvalidAction, "Type \"legal\" for what may be played, \"help\" for the commands."),
         (ErrorReason::StaleSeq, "The game went on meanwhile; this is how it stands now."),
         (ErrorReason::GameFinished, "The game is over."),
+        (ErrorReason::NotJoined, "Seats that have not joined in time are absent; then \"close\" ends the game."),
     ];
     if refused.is(ErrorReason::UndoNotAllowed) {
         return match refused.metadata.get("cause").map(String::as_str) {
@@ -65,6 +66,36 @@ pub(crate) fn outcome(outcome: &v1::Outcome, marks: &[String]) -> String {
         [one] => format!("{one} wins: {why}."),
         several => format!("{} win together: {why}.", several.join(" and ")),
     }
+}
+
+/// Whom the game waits for before its first move.
+pub(crate) fn joining(joining: &v1::Joining, marks: &[String]) -> String {
+    let waiting: Vec<String> = joining.waiting_seats.iter().map(|seat| seat_name(*seat, marks)).collect();
+    let what = match joining.step() {
+        v1::JoinStep::Reveal if waiting.len() == 1 => "reveal its nonce",
+        v1::JoinStep::Reveal => "reveal their nonces",
+        v1::JoinStep::Commit | v1::JoinStep::Unspecified => "commit to a nonce",
+    };
+    let unix_ms = |seconds: i64, nanos: i32| seconds.saturating_mul(1000).saturating_add(i64::from(nanos) / 1_000_000);
+    let until = joining.deadline.as_ref().map_or_else(String::new, |deadline| {
+        let unix_ms = u64::try_from(unix_ms(deadline.seconds, deadline.nanos)).unwrap_or_default();
+        format!(" until {}", plybook_core::Time::from_unix_ms(unix_ms))
+    });
+    format!("Waiting for {} to {what}{until}.", waiting.join(" and "))
+}
+
+/// What a seat did, or did not do, before the first move.
+pub(crate) fn joined(event: &v1::Event, marks: &[String]) -> Option<String> {
+    use v1::event::Body;
+    Some(match event.body.as_ref()? {
+        Body::NonceCommitted(joined) => format!("{} committed to a nonce", seat_name(joined.seat, marks)),
+        Body::NonceRevealed(joined) => format!("{} revealed its nonce", seat_name(joined.seat, marks)),
+        Body::SeatsAbsent(absent) => {
+            let absent: Vec<String> = absent.seats.iter().map(|seat| seat_name(*seat, marks)).collect();
+            format!("{} did not join in time", absent.join(" and "))
+        }
+        _ => return None,
+    })
 }
 
 /// The marks of a table.

@@ -3,7 +3,7 @@
 use plybook_core::Seed;
 use plybook_proto::v1::{self, UndoBy};
 use plybook_tests::injected::over_sqlite;
-use plybook_tests::table::table;
+use plybook_tests::table::{nonce, table};
 use plybook_tests::wire::{PlayedGame, fresh, pieces};
 use prost::Message as _;
 
@@ -38,14 +38,16 @@ impl Told {
         self.text += &format!("{status:?}");
     }
 
-    /// Whether the seed is anywhere in it, raw, in hex, in base64 or as a list of numbers.
-    fn tells(&self, seed: &Seed) -> bool {
-        let raw = seed.reveal();
+    /// Whether a seed or a nonce is anywhere in it, raw, in hex, in base64 or as a list of numbers.
+    fn tells(&self, raw: &[u8]) -> bool {
         let hex: String = raw.iter().map(|byte| format!("{byte:02x}")).collect();
         let list = format!("{raw:?}");
-        let found = self.bytes.windows(32).any(|window| window == raw);
+        let found = self.bytes.windows(raw.len()).any(|window| window == raw);
         let text = String::from_utf8_lossy(&self.bytes);
-        found || [hex.as_str(), &hex.to_uppercase(), &base64(raw), &list].iter().any(|seed| self.text.contains(seed) || text.contains(seed))
+        found
+            || [hex.as_str(), &hex.to_uppercase(), &base64(raw), &list]
+                .iter()
+                .any(|secret| self.text.contains(secret) || text.contains(secret))
     }
 }
 
@@ -166,7 +168,7 @@ async fn scenario_44_no_rpc_tells_the_seed_before_the_game_is_closed() {
     game.play("roll").await;
     walk(&game, &mut told).await;
     assert_eq!(game.now().await.state(), v1::GameState::Finished);
-    assert!(!told.tells(&seed), "an open game tells its seed");
+    assert!(!told.tells(seed.reveal()), "an open game tells its seed");
 
     let mut after = Told::default();
     let closed = wire.games().close_game(game.asks_close()).await;
@@ -175,9 +177,9 @@ async fn scenario_44_no_rpc_tells_the_seed_before_the_game_is_closed() {
     assert_eq!(told.by.iter().map(|rpc| (*rpc).to_owned()).collect::<std::collections::BTreeSet<_>>(), methods(), "every RPC was walked");
     walk(&game, &mut after).await;
     // The search finds it where it is: in replies, and in the text of the book alone.
-    assert!(after.tells(&seed), "a closed game tells its seed");
+    assert!(after.tells(seed.reveal()), "a closed game tells its seed");
     let book = Told { text: wire.book(&game.id).await, ..Told::default() };
-    assert!(book.tells(&seed));
+    assert!(book.tells(seed.reveal()));
     let earlier = wire.try_get(&game.id, Some(game.head - 1)).await.unwrap();
     assert!(earlier.revealed_seed.is_empty(), "nor does the past of a closed game");
 }
@@ -193,11 +195,40 @@ async fn scenario_44_the_move_that_closes_the_game_is_the_first_to_tell() {
     while game.to_move.is_some() {
         let mut told = Told::default();
         walk(&game, &mut told).await;
-        assert!(!told.tells(&seed));
+        assert!(!told.tells(seed.reveal()));
         let event = game.play("roll").await;
         assert_eq!(event.revealed_seed.is_empty(), event.outcome.is_none());
     }
     let mut told = Told::default();
     walk(&game, &mut told).await;
-    assert!(told.tells(&seed));
+    assert!(told.tells(seed.reveal()));
+}
+
+/// A nonce is told by the entry that reveals it, and by nothing before: not even after it was sent too early.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scenario_44_no_rpc_tells_a_nonce_before_its_seat_reveals_it() {
+    let local = over_sqlite().await.start().await;
+    let wire = local.wire().await;
+    let seed = Seed::new([0x5b; 32]);
+    local.ids.next_seed(seed.clone());
+    let mut game = wire.game().snakes(12, &[]).joint(600, v1::IfAbsent::Forfeit).await;
+    let mut told = Told::default();
+    walk(&game, &mut told).await;
+    game.commit(0).await;
+    told.reply("JoinGame", wire.games().join_game(game.asks_reveal(0)).await);
+    walk(&game, &mut told).await;
+    game.commit(1).await;
+    let of_another_seat = v1::JoinGameRequest { seat: Some(0), ..game.asks_reveal(1) };
+    told.reply("JoinGame", wire.games().join_game(of_another_seat).await);
+    walk(&game, &mut told).await;
+    assert!(!told.tells(&nonce(0)) && !told.tells(&nonce(1)));
+    game.reveal(0).await;
+    walk(&game, &mut told).await;
+    assert!(told.tells(&nonce(0)) && !told.tells(&nonce(1)), "each nonce is told by its own entry");
+    game.reveal(1).await;
+    walk(&game, &mut told).await;
+    assert!(told.tells(&nonce(1)));
+    game.play("roll").await;
+    walk(&game, &mut told).await;
+    assert!(!told.tells(seed.reveal()), "nonces tell no seed");
 }

@@ -56,8 +56,8 @@ async fn ends(local: &Local, mut game: PlayedGame, deadline: Time, absent: &[u32
     assert_eq!((now.state(), &now.outcome, &now.joining, now.seat_to_move), (GameState::Closed, &event.outcome, &None, None));
     assert_eq!(now.seed_commitment, seed.commitment().0);
     let listed = game.wire.games().list_games(v1::ListGamesRequest { state: GameState::Closed.into(), ..Default::default() }).await;
-    let listed = listed.unwrap().into_inner().games.remove(0);
-    assert_eq!((listed.game_id, listed.outcome, listed.revealed_seed), (game.id.clone(), now.outcome, now.revealed_seed));
+    let listed = listed.unwrap().into_inner().games.into_iter().find(|listed| listed.game_id == game.id).unwrap();
+    assert_eq!((listed.outcome, listed.revealed_seed), (now.outcome, now.revealed_seed));
     let again = game.wire.games().close_game(request).await.unwrap().into_inner().event;
     assert_eq!(again, Some(event), "a repeated request gets the same answer");
     for refused in [

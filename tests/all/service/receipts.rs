@@ -33,7 +33,7 @@ async fn served(wire: &Wire) -> PublicKeys {
 }
 
 /// A receipt as a client reads it; what it keeps as text is the same.
-fn read(receipt: &v1::Receipt) -> Receipt {
+pub(super) fn read(receipt: &v1::Receipt) -> Receipt {
     let read = Receipt {
         game: Uuid::try_parse(&receipt.game_id).unwrap(),
         seq: Seq(u32::try_from(receipt.seq).unwrap()),

@@ -29,7 +29,7 @@ A move is written as the board names its cells: b2, 4, 4^ (pop out), roll.
 undo      take the last move back; undo 3 takes three back
 legal     list what may be played
 board     draw the board again
-close     close a finished game for good
+close     close a finished game for good, or end one that seats did not join in time
 quit      leave; the game stays as it is";
 
 impl Command {

@@ -19,6 +19,15 @@ pub(crate) enum Undo {
     Free,
 }
 
+/// What becomes of a game if a seat does not join in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum IfAbsent {
+    /// It has no result.
+    Abort,
+    /// The other seats win.
+    Forfeit,
+}
+
 /// A game to create.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Opening {
@@ -46,6 +55,13 @@ pub(crate) struct Opening {
     /// A finished game may be reopened until it is closed.
     #[arg(long)]
     undo_after_end: bool,
+    /// Every seat adds a nonce to the dice before the first throw, so that nobody can choose them; each of the two steps
+    /// of that may take so many seconds, 300 if no number is given.
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "300")]
+    joint: Option<u32>,
+    /// What becomes of the game if a seat does not do that in time; abort where nothing is said
+    #[arg(long, value_enum, requires = "joint")]
+    if_absent: Option<IfAbsent>,
 }
 
 impl Opening {
@@ -103,7 +119,17 @@ impl Opening {
             // A number out of reach is the server's to refuse, but not for us to allocate.
             seats: (0..seats.min(1000)).map(seat).collect(),
             undo_policy: Some(v1::UndoPolicy { by: by.into(), over_throw: self.undo_over_throw, after_end: self.undo_after_end }),
+            joint_entropy: self.joint_entropy(),
             ..Default::default()
         })
+    }
+
+    fn joint_entropy(&self) -> Option<v1::JointEntropy> {
+        let if_absent = match self.if_absent.unwrap_or(IfAbsent::Abort) {
+            IfAbsent::Abort => v1::IfAbsent::Abort,
+            IfAbsent::Forfeit => v1::IfAbsent::Forfeit,
+        };
+        let time = |seconds: u32| std::time::Duration::from_secs(seconds.into()).try_into().ok();
+        self.joint.map(|seconds| v1::JointEntropy { step_time: time(seconds), if_absent: if_absent.into() })
     }
 }

@@ -59,6 +59,11 @@ impl Table {
         &self.game.game_id
     }
 
+    /// The game as it was last read.
+    pub(crate) const fn game(&self) -> &v1::Game {
+        &self.game
+    }
+
     /// The last entry heard.
     pub(crate) const fn seq(&self) -> u64 {
         self.heard
@@ -199,6 +204,9 @@ impl Table {
             let told = words::outcome(outcome, &self.marks);
             return if self.closed() { told } else { format!("{told} It may be reopened: undo; or closed for good: close.") };
         }
+        if let Some(joining) = &self.game.joining {
+            return words::joining(joining, &self.marks);
+        }
         let seat = self.game.seat_to_move.unwrap_or_default();
         let mark = words::seat_name(seat, &self.marks);
         let player = self.game.seats.get(seat as usize).map(|seat| seat.player_id.as_str()).filter(|player| !player.is_empty());
@@ -237,7 +245,11 @@ impl Table {
                 let who = undone.seat.map_or_else(|| "The caller".to_owned(), |seat| words::seat_name(seat, &self.marks));
                 self.news = if taken == 1 { format!("{who} took the last move back.") } else { format!("{who} took {taken} moves back.") };
             }
-            _ => {}
+            _ => {
+                if let Some(joined) = words::joined(event, &self.marks) {
+                    self.news = format!("{joined}.");
+                }
+            }
         }
         self.heard = event.seq;
     }
