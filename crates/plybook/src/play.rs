@@ -75,11 +75,12 @@ pub(crate) async fn run(args: PlayArgs) -> anyhow::Result<()> {
     };
     // From here on there is a game to go on with, and leaving tells how.
     let mut interrupts = Interrupts::listen()?;
-    let seat = args.seat.map_or_else(String::new, |seat| format!(" --seat {seat}"));
-    let again = again("play", &args.link.flag(), " --game", &game_id) + &seat;
+    let (flag, seat) = (args.link.flag(), args.seat);
     tokio::select! {
         done = sit_and_play(client, args, receipts, nonces.clone(), &game_id) => done,
-        () = interrupts.next() => Ok(Screen::new().say(format!("\nInterrupted; go on with: {again}{}", nonces.flags()))?),
+        () = interrupts.next() => {
+            Ok(Screen::new().say(format!("\nInterrupted; go on with: {}", go_on(&flag, &game_id, seat, &nonces)))?)
+        }
     }
 }
 
@@ -103,9 +104,10 @@ async fn sit_and_play(client: Client, args: PlayArgs, receipts: Option<Receipts>
     session.play().await
 }
 
-/// A command to go on with.
-fn again(command: &str, flag: &str, option: &str, game_id: &str) -> String {
-    format!("plybook {command}{flag}{option} {game_id}")
+/// The command that goes on with a game here.
+fn go_on(flag: &str, game_id: &str, seat: Option<u32>, nonces: &Nonces) -> String {
+    let seat = seat.map_or_else(String::new, |seat| format!(" --seat {seat}"));
+    format!("plybook play{flag} --game {game_id}{seat}{}", nonces.flags())
 }
 
 struct Session {
@@ -166,7 +168,7 @@ impl Session {
                 }
             }
         }
-        self.screen.say(format!("The game is closed. Its book: {}", self.again("export", "")))?;
+        self.screen.say(format!("The game is closed. Its book: plybook export{} {}", self.flag, self.table.game_id()))?;
         Ok(())
     }
 
@@ -230,15 +232,8 @@ impl Session {
         Ok(self.screen.say(format!("The game stays as it is; go on with: {}", self.go_on()))?)
     }
 
-    /// The command that goes on with the game here.
     fn go_on(&self) -> String {
-        let seat = self.seat.map_or_else(String::new, |seat| format!(" --seat {seat}"));
-        format!("{}{seat}{}", self.again("play", " --game"), self.nonces.flags())
-    }
-
-    /// A command to go on with.
-    fn again(&self, command: &str, option: &str) -> String {
-        again(command, &self.flag, option, self.table.game_id())
+        go_on(&self.flag, self.table.game_id(), self.seat, &self.nonces)
     }
 
     async fn legal(&self) -> anyhow::Result<()> {
