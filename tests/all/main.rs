@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 mod book;
+mod bots;
 mod cli;
 mod dice;
 mod house;

@@ -46,11 +46,51 @@ impl Seed {
     pub fn commitment(&self) -> Digest {
         Digest::of_parts(&[b"plybook-seed/1", &self.0])
     }
+
+    /// HMAC-SHA256(seed, "plybook-bots/1" ‖ seat u16 ‖ standing moves u64): for the choice that a bot
+    /// in `seat` makes after `ply` standing moves.
+    pub fn bot_key(&self, seat: Seat, ply: u64) -> BotKey {
+        BotKey(self.mac(&[b"plybook-bots/1", &u16::from(seat.0).to_be_bytes(), &ply.to_be_bytes()]))
+    }
+
+    fn mac(&self, parts: &[&[u8]]) -> [u8; 32] {
+        // RFC 2104: a key shorter than the 64-byte block is padded with zeros.
+        let mut key = [0u8; 64];
+        key[..32].copy_from_slice(&self.0);
+        let mut mac = Hmac::<Sha256>::new(&key.into());
+        for part in parts {
+            mac.update(part);
+        }
+        mac.finalize().into_bytes().into()
+    }
 }
 
 impl fmt::Debug for Seed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Seed(secret)")
+    }
+}
+
+/// What a bot draws its own numbers from, one key a choice. It tells nothing of the seed or the dice,
+/// but until the game is closed it would tell what the bot will choose.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BotKey([u8; 32]);
+
+impl BotKey {
+    /// A key for advice, which everybody may know: SHA-256("plybook-advice/1" ‖ position digest).
+    pub fn for_advice(position: &Digest) -> BotKey {
+        BotKey(Digest::of_parts(&[b"plybook-advice/1", &position.0]).0)
+    }
+
+    /// Block number `n` of its bytes: SHA-256(key ‖ n u64).
+    pub fn block(&self, n: u64) -> [u8; 32] {
+        Digest::of_parts(&[&self.0, &n.to_be_bytes()]).0
+    }
+}
+
+impl fmt::Debug for BotKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BotKey(secret)")
     }
 }
 
@@ -105,17 +145,8 @@ impl Dice {
     }
 
     fn value(&self, draw: u64, seat: Seat, die: u16, retry: u16) -> u64 {
-        // RFC 2104: a key shorter than the 64-byte block is padded with zeros.
-        let mut key = [0u8; 64];
-        key[..32].copy_from_slice(self.seed.reveal());
-        let mut mac = Hmac::<Sha256>::new(&key.into());
-        mac.update(b"plybook-dice/1");
-        mac.update(&draw.to_be_bytes());
-        mac.update(&u16::from(seat.0).to_be_bytes());
-        mac.update(&die.to_be_bytes());
-        mac.update(&retry.to_be_bytes());
-        mac.update(&self.nonces);
-        let bytes: [u8; 32] = mac.finalize().into_bytes().into();
+        let (draw, seat) = (draw.to_be_bytes(), u16::from(seat.0).to_be_bytes());
+        let bytes = self.seed.mac(&[b"plybook-dice/1", &draw, &seat, &die.to_be_bytes(), &retry.to_be_bytes(), &self.nonces]);
         bytes[..8].iter().fold(0, |n, byte| n << 8 | u64::from(*byte))
     }
 }

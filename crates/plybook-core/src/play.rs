@@ -110,6 +110,16 @@ impl Play {
         Some(standing)
     }
 
+    /// Gives the turn to `seat` without a move, and answers who had it; nothing happens once the game is
+    /// over. For the question what a seat threatens, on a clone: no game has such a position.
+    pub const fn hand_turn(&mut self, seat: Seat) -> Option<Seat> {
+        let had = self.position.to_move();
+        if had.is_some() {
+            self.position.hand_turn(seat);
+        }
+        had
+    }
+
     /// Whether `action` is legal for the seat to move. An action that throws dice is legal whatever
     /// they show.
     pub fn is_legal(&self, action: Action) -> bool {

@@ -154,6 +154,12 @@ impl Position {
         std::mem::replace(&mut self.status, status)
     }
 
+    pub(crate) const fn hand_turn(&mut self, seat: Seat) {
+        if let Status::InProgress { to_move } = &mut self.status {
+            *to_move = seat;
+        }
+    }
+
     fn note(&mut self, cell: Cell, from: Content, to: Content) {
         if let Some(trail) = &mut self.trail {
             trail.shift(cell, from, to);

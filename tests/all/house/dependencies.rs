@@ -12,17 +12,24 @@ use serde_json::Value;
 const INSIDE: &[(&str, &[&str])] = &[
     ("plybook-core", &[]),
     ("plybook-rulesets", &["plybook-core"]),
+    ("plybook-bots", &["plybook-core"]),
     ("plybook-proto", &[]),
     ("plybook-store", &["plybook-core"]),
     ("plybook-server", &["plybook-core", "plybook-rulesets", "plybook-store", "plybook-proto"]),
     ("plybook-client", &["plybook-proto"]),
     ("plybook", &["plybook-core", "plybook-rulesets", "plybook-proto", "plybook-store", "plybook-server", "plybook-client"]),
-    ("plybook-tests", &["plybook-core", "plybook-rulesets", "plybook-proto", "plybook-store", "plybook-server", "plybook-client"]),
+    (
+        "plybook-tests",
+        &["plybook-core", "plybook-rulesets", "plybook-bots", "plybook-proto", "plybook-store", "plybook-server", "plybook-client"],
+    ),
 ];
 
 /// All that the pure crates may know of the world.
-const OUTSIDE_OF_PURE: &[(&str, &[&str])] =
-    &[("plybook-core", &["ed25519-dalek", "hex", "hmac", "sha2", "thiserror", "uuid"]), ("plybook-rulesets", &["thiserror"])];
+const OUTSIDE_OF_PURE: &[(&str, &[&str])] = &[
+    ("plybook-core", &["ed25519-dalek", "hex", "hmac", "sha2", "thiserror", "uuid"]),
+    ("plybook-rulesets", &["thiserror"]),
+    ("plybook-bots", &["thiserror"]),
+];
 
 /// Crates of the world that only some may know; the tests may know all.
 const RESERVED: &[(&str, &[&str])] = &[

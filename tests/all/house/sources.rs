@@ -41,7 +41,7 @@ fn code(page: &Page) -> impl Iterator<Item = (usize, &str)> {
 
 #[test]
 fn the_pure_crates_are_pure() {
-    for folder in ["crates/plybook-core/src", "crates/plybook-rulesets/src"] {
+    for folder in ["crates/plybook-core/src", "crates/plybook-rulesets/src", "crates/plybook-bots/src"] {
         for page in rust_files(folder) {
             for (number, line) in code(&page) {
                 let at = format!("{}:{number}", page.path);

@@ -1,0 +1,31 @@
+//! Bots: players that choose an action from a read-only view of a game.
+//!
+//! Invariants: a bot changes nothing but a clone of its own; what it chooses depends on the view, the
+//! budget and its chance alone, never on time, on threads or on the machine; it sees neither the seed
+//! nor the dice to come. So whoever has the book and the seed recomputes every choice. For that a
+//! strategy never changes its meaning: one that would choose differently is a new version.
+//!
+//! Read it in this order:
+//!
+//! | module | the noun |
+//! | --- | --- |
+//! | [`view`] | what a bot may see of a game |
+//! | [`strategy`] | a way to choose: its card, and what it answers |
+//! | [`score`] | how good an action is |
+//! | [`meter`] | a budget in nodes, what is spent of it, and when to stop |
+//! | [`chance`] | a bot's own random numbers, and what it expects of dice |
+//! | [`registry`] | the strategies of this release |
+
+pub mod chance;
+pub mod meter;
+pub mod registry;
+pub mod score;
+pub mod strategy;
+pub mod view;
+
+pub use chance::Chance;
+pub use meter::{Budget, Meter};
+pub use registry::Bots;
+pub use score::Score;
+pub use strategy::{Card, Choice, NoChoice, Strategy, StrategyId};
+pub use view::View;

@@ -1,0 +1,68 @@
+//! What a bot may see of a game.
+//!
+//! Invariant: a view is borrowed and lends nothing that could be changed; whoever looks ahead does so
+//! on a clone ([`View::to_trial`]). There is no seed in it, and no die that was not thrown yet.
+
+use plybook_core::rules::Topology;
+use plybook_core::{Action, Params, Play, Position, Rules, RulesetId, Seat, diagram};
+
+/// A game at one position, to be looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    play: &'a Play,
+    ruleset: &'a RulesetId,
+    params: &'a Params,
+}
+
+impl<'a> View<'a> {
+    /// A view of `play`, whose rules are `ruleset` with `params`.
+    pub const fn new(play: &'a Play, ruleset: &'a RulesetId, params: &'a Params) -> View<'a> {
+        View { play, ruleset, params }
+    }
+
+    /// The kind of game.
+    pub const fn ruleset(&self) -> &'a RulesetId {
+        self.ruleset
+    }
+
+    /// Its parameters.
+    pub const fn params(&self) -> &'a Params {
+        self.params
+    }
+
+    /// Its rules.
+    pub fn rules(&self) -> &'a dyn Rules {
+        self.play.rules()
+    }
+
+    /// The position.
+    pub const fn position(&self) -> &'a Position {
+        self.play.position()
+    }
+
+    /// The game with its standing moves.
+    pub const fn play(&self) -> &'a Play {
+        self.play
+    }
+
+    /// The seat to move; nobody once the game is over.
+    pub const fn seat(&self) -> Option<Seat> {
+        self.play.position().to_move()
+    }
+
+    /// Every legal action of the seat to move, in a fixed order.
+    pub fn legal(&self) -> Vec<Action> {
+        self.play.legal()
+    }
+
+    /// A game of the bot's own, which begins here.
+    pub fn to_trial(&self) -> Play {
+        self.play.clone()
+    }
+
+    /// The board as text, one mark a seat; nothing for a track.
+    pub fn diagram(&self, marks: &[&str]) -> Option<String> {
+        let grid = matches!(self.rules().topology(), Topology::Grid { .. });
+        grid.then(|| diagram::draw(self.position().board(), marks))
+    }
+}
