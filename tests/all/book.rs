@@ -8,3 +8,4 @@ mod goldens;
 mod grammar;
 mod joining;
 mod limits;
+mod parting;

@@ -3,6 +3,7 @@
 mod absent;
 mod audit;
 mod configuration;
+mod evidence;
 mod goldens;
 mod hot;
 mod hung;
@@ -14,6 +15,7 @@ mod limits;
 mod long_games;
 mod order;
 mod outages;
+mod parting;
 mod reads;
 mod reasons;
 mod receipts;

@@ -1,6 +1,7 @@
 //! What both stores promise, and what each promises alone.
 
 mod conduct;
+mod foreign;
 mod lists;
 mod postgres;
 mod racing;

@@ -218,8 +218,12 @@ impl Client {
 /// A file in pieces that any server takes by default.
 fn pieces(file: Arc<[u8]>) -> impl Stream<Item = v1::ImportBookRequest> + Send + 'static {
     let bytes = file.len();
-    let piece = move |at: usize| v1::ImportBookRequest { chunk: file[at..file.len().min(at + PIECE_BYTES)].to_vec() };
-    futures::stream::iter((0..bytes).step_by(PIECE_BYTES).map(piece))
+    let piece = move |at: usize| {
+        let end = bytes.min(at + PIECE_BYTES);
+        v1::ImportBookRequest { chunk: file[at..end].to_vec(), last: end == bytes }
+    };
+    // An empty file has one piece too.
+    futures::stream::iter((0..bytes.max(1)).step_by(PIECE_BYTES).map(piece))
 }
 
 /// The request's id, made up where the caller has none.

@@ -12,7 +12,12 @@ const PIECE_BYTES: usize = 1_000;
 
 /// A file in pieces of so many bytes.
 pub fn pieces(file: &[u8], bytes: usize) -> Vec<v1::ImportBookRequest> {
-    file.chunks(bytes).map(|chunk| v1::ImportBookRequest { chunk: chunk.to_vec() }).collect()
+    let count = file.len().div_ceil(bytes).max(1);
+    let piece = |n: usize| {
+        let chunk = file[n * bytes..file.len().min((n + 1) * bytes)].to_vec();
+        v1::ImportBookRequest { chunk, last: n + 1 == count }
+    };
+    (0..count).map(piece).collect()
 }
 
 impl Wire {

@@ -44,23 +44,28 @@ pub(super) async fn answer(
     kept.map_err(|error| Refusal::internal(format!("an import panicked: {error}")))?
 }
 
-/// The whole file.
+/// The whole file. A transport may show a caller who went away as the end of the pieces: only the last one says that
+/// it is the last.
 async fn receive(service: &Service, mut pieces: Streaming<v1::ImportBookRequest>, ends: &Ends) -> Result<Vec<u8>, Refusal> {
-    let mut file = Vec::new();
+    let (mut file, mut whole) = (Vec::new(), false);
     while let Some(piece) = ends.before(pieces.message()).await?.map_err(|status| broken_off(service, &status))? {
+        if whole {
+            return Err(Refusal::field("last", "was set in the piece before"));
+        }
+        whole = piece.last;
         if file.len() + piece.chunk.len() > service.limits.import_bytes {
             return Err(Refusal::Limit { limit: "import_bytes", most: service.limits.import_bytes as u64 });
         }
         file.extend_from_slice(&piece.chunk);
     }
-    Ok(file)
+    if whole { Ok(file) } else { Err(Refusal::field("last", "was set in no piece: the upload ended before the file did")) }
 }
 
 /// What the transport says of a piece that it refuses, or of a caller who went away.
 fn broken_off(service: &Service, status: &Status) -> Refusal {
     match status.code() {
         Code::OutOfRange | Code::ResourceExhausted => Refusal::Limit { limit: "request_bytes", most: service.limits.request_bytes as u64 },
-        Code::Cancelled | Code::Unknown => Refusal::field("chunk", "is missing: the upload ended before the file did"),
+        Code::Cancelled | Code::Unknown => Refusal::field("last", "was set in no piece: the upload ended before the file did"),
         _ => Refusal::field("request", "is not a message of the contract"),
     }
 }
