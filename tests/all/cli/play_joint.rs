@@ -2,9 +2,10 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdout, Stdio};
-use std::time::Duration;
 
+use plybook_core::Time;
 use plybook_proto::v1;
+use plybook_tests::injected::over_sqlite;
 
 use super::{House, command, ended, run, send};
 
@@ -23,8 +24,11 @@ struct Terminal {
 
 impl Terminal {
     fn open(house: &House, args: &[&str], input: &str) -> Terminal {
-        let url = house.node.url();
-        let mut child = command(&[&["play", "--server", &url], args].concat()).stdin(Stdio::piped()).spawn().unwrap();
+        Terminal::at(&house.node.url(), args, input)
+    }
+
+    fn at(url: &str, args: &[&str], input: &str) -> Terminal {
+        let mut child = command(&[&["play", "--server", url], args].concat()).stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
         Terminal { child, out, shown: String::new() }
@@ -65,7 +69,7 @@ fn verified(house: &House, game: &str) {
 #[test]
 fn all_seats_join_at_one_keyboard() {
     let house = House::open();
-    let ran = house.run("play", &[&RACE[..], &["--joint", "--seats", "3"]].concat(), &rolls()).ok();
+    let ran = house.run("play", &[&RACE[..], &["--joint", "3600", "--seats", "3"]].concat(), &rolls()).ok();
     let ran = ran.says(" revealed its nonce.\nX to move.\n").says("The game is closed.");
     let game = ran.game();
     verified(&house, &game);
@@ -80,7 +84,7 @@ fn all_seats_join_at_one_keyboard() {
 #[test]
 fn two_terminals_hold_a_nonce_each() {
     let house = House::open();
-    let mut first = Terminal::open(&house, &[&RACE[..], &["--seat", "0", "--joint", "600"]].concat(), &rolls());
+    let mut first = Terminal::open(&house, &[&RACE[..], &["--seat", "0", "--joint", "3600"]].concat(), &rolls());
     let game = first.game();
     first.shows("X committed to a nonce.\nWaiting for O to commit to a nonce until 20");
     let second = Terminal::open(&house, &["--game", &game, "--seat", "1"], &rolls());
@@ -93,7 +97,7 @@ fn two_terminals_hold_a_nonce_each() {
 #[test]
 fn who_leaves_before_the_end_of_joining_comes_back_with_the_nonce() {
     let house = House::open();
-    let mut first = Terminal::open(&house, &[&RACE[..], &["--seat", "0", "--joint"]].concat(), "");
+    let mut first = Terminal::open(&house, &[&RACE[..], &["--seat", "0", "--joint", "3600"]].concat(), "");
     let game = first.game();
     first.shows("X committed to a nonce.\n");
     send("INT", &first.child);
@@ -116,22 +120,30 @@ fn who_leaves_before_the_end_of_joining_comes_back_with_the_nonce() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_seat_that_does_not_come_loses_by_the_policy() {
-    let house = House::open();
-    let args = [&RACE[..], &["--seat", "0", "--joint", "1", "--if-absent", "forfeit"]].concat();
-    let mut first = Terminal::open(&house, &args, "");
-    let game = first.game();
-    first.shows("X committed to a nonce.\n");
-    let client = house.client();
-    let closed = async {
-        let request = v1::CloseGameRequest { game_id: game.clone(), expected_seq: Some(1), ..Default::default() };
-        while let Err(error) = client.close_game(request.clone()).await {
-            assert!(error.to_string().contains("GAME_NOT_FINISHED"), "{error}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(30), closed).await.expect("its time is over after a second");
+    let local = over_sqlite().await.start().await;
+    local.clock.set(Time::parse("2026-11-30T12:00:00.000Z").unwrap());
+    let url = format!("http://{}", local.address());
+    let args = [&RACE[..], &["--seat", "0", "--joint", "60", "--if-absent", "forfeit"]].concat();
+    let (game, first) = tokio::task::spawn_blocking(move || {
+        let mut first = Terminal::at(&url, &args, "");
+        let game = first.game();
+        first.shows("X committed to a nonce.\nWaiting for O to commit to a nonce until 2026-11-30T12:01:00.000Z.\n");
+        (game, first)
+    })
+    .await
+    .unwrap();
+    local.clock.set(Time::parse("2026-11-30T12:01:00.001Z").unwrap());
+    local.wire().await.open(&game).await.close().await;
     let shown = tokio::task::spawn_blocking(|| first.ended()).await.unwrap();
     assert!(shown.contains("O did not join in time.\nX wins: absent.\nThe game is closed."), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_takes_five_minutes_unless_another_time_is_named() {
+    let house = House::open();
+    let game = house.run("play", &[&RACE[..], &["--joint"]].concat(), "").ok().says("The input ended; go on with: ").game();
+    let asked = house.client().game(&game, None).await.unwrap().joint_entropy.unwrap();
+    assert_eq!((asked.step_time.unwrap().seconds, asked.if_absent()), (300, v1::IfAbsent::Abort));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -211,7 +211,7 @@ async fn scenario_44_no_rpc_tells_a_nonce_before_its_seat_reveals_it() {
     let wire = local.wire().await;
     let seed = Seed::new([0x5b; 32]);
     local.ids.next_seed(seed.clone());
-    let mut game = wire.game().snakes(12, &[]).joint(600, v1::IfAbsent::Forfeit).await;
+    let mut game = wire.game().snakes(12, &[]).joint(3600, v1::IfAbsent::Forfeit).await;
     let mut told = Told::default();
     walk(&game, &mut told).await;
     game.commit(0).await;

@@ -14,7 +14,7 @@ use plybook_tests::wire::{Opening, PlayedGame, Wire, fresh};
 const KEY: [u8; 32] = [9; 32];
 
 fn race(wire: &Wire, seats: usize) -> Opening {
-    wire.game().snakes(20, &[3, 11, 17, 5]).seats(seats).joint(60, IfAbsent::Forfeit)
+    wire.game().snakes(20, &[3, 11, 17, 5]).seats(seats).joint(3600, IfAbsent::Forfeit)
 }
 
 /// The faces are those of the revealed seed and the seats' nonces.
@@ -198,15 +198,15 @@ async fn everybody_reads_how_far_the_seats_are() {
     let wire = local.wire().await;
     let mut game = race(&wire, 2).await;
     let asked = game.now().await.joint_entropy.unwrap();
-    assert_eq!((asked.if_absent(), asked.step_time.unwrap().seconds), (IfAbsent::Forfeit, 60));
+    assert_eq!((asked.if_absent(), asked.step_time.unwrap().seconds), (IfAbsent::Forfeit, 3600));
     let mut watching = wire.follow(&game.id).after(1).open().await;
-    let mut told = vec![Some((JoinStep::Commit, vec![0, 1], 60))];
+    let mut told = vec![Some((JoinStep::Commit, vec![0, 1], 3600))];
     reads_as(&game, None).await;
     for (seat, reveals, waiting) in [
-        (1, false, Some((JoinStep::Commit, vec![0], 60))),
+        (1, false, Some((JoinStep::Commit, vec![0], 3600))),
         // The time for the second step counts from the last commitment.
-        (0, false, Some((JoinStep::Reveal, vec![0, 1], 67))),
-        (0, true, Some((JoinStep::Reveal, vec![1], 67))),
+        (0, false, Some((JoinStep::Reveal, vec![0, 1], 3607))),
+        (0, true, Some((JoinStep::Reveal, vec![1], 3607))),
         (1, true, None),
     ] {
         if !reveals && seat == 0 {
@@ -257,7 +257,7 @@ async fn frames_tell_it(wire: &Wire, game: &PlayedGame) {
     });
     let bodies: Vec<Body> = bodies.collect();
     let Body::GameCreated(created) = &bodies[0] else { panic!("{bodies:?}") };
-    assert_eq!(created.joint_entropy.unwrap().step_time.unwrap().seconds, 60);
+    assert_eq!(created.joint_entropy.unwrap().step_time.unwrap().seconds, 3600);
     let committed = async |seat| Body::NonceCommitted(v1::NonceCommitted { seat, nonce: Some(game.promise(seat).await) });
     let revealed = |seat, next_seat| Body::NonceRevealed(v1::NonceRevealed { seat, nonce: nonce(seat as u8), next_seat });
     let expected = [committed(1).await, committed(0).await, revealed(0, None), revealed(1, Some(0))];

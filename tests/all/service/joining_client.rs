@@ -8,26 +8,16 @@ use plybook_core::entropy::{commitment, signed_bytes};
 use plybook_core::{Digest, Seat};
 use plybook_proto::v1::{self, DiceClaim, IfAbsent};
 use plybook_tests::injected::{Local, over_sqlite};
+use plybook_tests::patience::{PATIENCE, until};
 use plybook_tests::wire::PlayedGame;
-use tokio::time::{Duration, sleep, timeout};
-
-const SOON: Duration = Duration::from_secs(30);
+use tokio::time::timeout;
 
 fn client(local: &Local) -> Client {
     Client::connect(&format!("http://{}", local.address())).unwrap()
 }
 
 async fn asked(local: &Local, seats: usize) -> PlayedGame {
-    local.wire().await.game().snakes(12, &[]).seats(seats).joint(600, IfAbsent::Abort).await
-}
-
-async fn until_entry(game: &PlayedGame, seq: u64) {
-    let waited = async {
-        while game.now().await.seq < seq {
-            sleep(Duration::from_millis(10)).await;
-        }
-    };
-    timeout(SOON, waited).await.unwrap_or_else(|_| panic!("entry {seq} never came"));
+    local.wire().await.game().snakes(12, &[]).seats(seats).joint(3600, IfAbsent::Abort).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -42,7 +32,7 @@ async fn seats_join_by_themselves_and_again_after_a_crash() {
     };
     // A process that committed, and died while it waited.
     let crashed = join(Joiner::new(0, nonces[0].clone()));
-    until_entry(&game, 2).await;
+    until("it has committed", || async { game.now().await.seq == 2 }).await;
     crashed.abort();
     assert!(crashed.await.unwrap_err().is_cancelled());
 
@@ -54,7 +44,7 @@ async fn seats_join_by_themselves_and_again_after_a_crash() {
     let kept = Nonce::from_bytes(*nonces[0].reveal());
     let joining = [join(Joiner::new(0, kept)), join(Joiner::new(1, nonces[1].clone())), join(signing)];
     for joined in joining {
-        let last = timeout(SOON, joined).await.unwrap().unwrap().unwrap();
+        let last = timeout(PATIENCE, joined).await.unwrap().unwrap().unwrap();
         assert_eq!(last.seq, 7, "the entry with the last nonce");
     }
     game.looks().await;
@@ -80,7 +70,7 @@ async fn a_seat_that_cannot_join_is_told_why() {
     assert_eq!(joiner(2).join(&client, &game.id).await, Err(JoinError::NotAsked(2)));
     game.commit(0).await;
     assert_eq!(joiner(0).join(&client, &game.id).await, Err(JoinError::OtherNonce(0)));
-    local.clock.set(Time::parse("2026-11-30T12:10:00.001Z").unwrap());
+    local.clock.set(Time::parse("2026-11-30T13:00:00.001Z").unwrap());
     let late = joiner(1).join(&client, &game.id).await.unwrap_err();
     assert!(matches!(&late, JoinError::Call(error) if error.to_string().contains("JOIN_NOT_ALLOWED")), "{late}");
     game.close().await;

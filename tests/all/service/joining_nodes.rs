@@ -5,9 +5,9 @@ use plybook_tests::asks::Asks;
 use plybook_tests::held::Held;
 use plybook_tests::injected::{Call, Local, over_postgres};
 use plybook_tests::node;
+use plybook_tests::patience::until;
 use plybook_tests::postgres::{self, TestDatabase};
 use plybook_tests::wire::{PlayedGame, Wire};
-use tokio::time::{Duration, sleep, timeout};
 
 async fn two(database: &TestDatabase) -> [Local; 2] {
     [over_postgres(database).await.start().await, over_postgres(database).await.start().await]
@@ -45,7 +45,7 @@ async fn every_seat_that_joins_at_the_same_moment_joins_once() {
     let nodes = two(&database).await;
     let wires = [nodes[0].wire().await, nodes[1].wire().await];
     for seats in [8, 8, 2] {
-        let mut game = wires[0].game().of("snakes_and_ladders").seats(seats).joint(600, IfAbsent::Abort).await;
+        let mut game = wires[0].game().of("snakes_and_ladders").seats(seats).joint(3600, IfAbsent::Abort).await;
         let mut commits: Vec<Asks> = Vec::new();
         for seat in 0..seats as u32 {
             commits.push(game.asks_commit(seat).await.into());
@@ -75,7 +75,7 @@ async fn a_step_that_comes_second_is_decided_again() {
     let database = postgres::database().await;
     let nodes = two(&database).await;
     let wires = [nodes[0].wire().await, nodes[1].wire().await];
-    let game = wires[0].game().of("snakes_and_ladders").joint(600, IfAbsent::Abort).await;
+    let game = wires[0].game().of("snakes_and_ladders").joint(3600, IfAbsent::Abort).await;
     // The other node knows the game too.
     assert_eq!(wires[1].get(&game.id).await.seq, 1);
     let commits = [game.asks_commit(0).await, game.asks_commit(1).await];
@@ -91,12 +91,7 @@ async fn a_step_that_comes_second_is_decided_again() {
             async move { at_once(&wires, asks).await }
         });
         let waiting = "SELECT pid::text FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        let both = async {
-            while database.column(waiting).await.len() < 2 {
-                sleep(Duration::from_millis(10)).await;
-            }
-        };
-        timeout(Duration::from_secs(30), both).await.expect("both wait for the same entry");
+        until("both wait for the same entry", || async { database.column(waiting).await.len() == 2 }).await;
         held.release().await;
         assert_eq!(seqs(&joining.await.unwrap()), [head + 1, head + 2]);
         assert_eq!(appends() - before, 3, "one of two was appended at the second attempt");
