@@ -9,3 +9,4 @@ mod grammar;
 mod joining;
 mod limits;
 mod parting;
+mod snapshots;

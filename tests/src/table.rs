@@ -469,6 +469,7 @@ pub const fn code(rejection: &Rejection) -> &'static str {
         Rejection::Illegal(illegal) => illegal.rule,
         Rejection::NothingToUndo => "NOTHING_TO_UNDO",
         Rejection::UndoNotAllowed(why) => why.code(),
+        Rejection::WayBack { .. } => "INTERNAL",
         Rejection::Limit { .. } => "LIMIT_EXCEEDED",
     }
 }

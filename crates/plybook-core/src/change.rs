@@ -44,6 +44,11 @@ impl Changes {
         Changes::default()
     }
 
+    /// What was once recorded, in the same order.
+    pub(crate) const fn recorded(cells: Vec<CellChange>, registers: Vec<RegisterChange>) -> Changes {
+        Changes { cells, registers }
+    }
+
     /// Puts `after` on `cell`; nothing is recorded where it already is so.
     pub fn set(&mut self, position: &Position, cell: Cell, after: Content) {
         let earlier = self.cells.iter().position(|change| change.cell == cell).map(|at| self.cells.remove(at));

@@ -7,11 +7,13 @@
 mod decide;
 mod fold;
 mod joining;
+mod snapshot;
 
 use std::sync::Arc;
 
 pub use decide::{Ask, Request};
 pub use fold::{Fault, FoldError};
+pub use snapshot::{BadSnapshot, FORMAT as SNAPSHOT_FORMAT};
 
 use crate::dice::Dice;
 use crate::digest::Digest;
@@ -52,8 +54,12 @@ pub enum State {
 pub struct Game {
     header: Arc<Header>,
     play: Play,
-    /// The entry behind each standing move.
+    /// The entry behind each standing move that is known.
     standing: Vec<Seq>,
+    /// The entry behind the last standing move before those.
+    below: Option<Seq>,
+    /// The last entry of which a snapshot was due, and the standing moves there.
+    due: (Seq, u32),
     head: Head,
     /// The last entry that touched the position: what a caller must have seen.
     decided: Seq,
@@ -73,9 +79,18 @@ impl Game {
             Entropy::Service => None,
             Entropy::Joint(rule) => Some(Joining::new(rule, head.digest, header.created, seats)),
         };
-        let play = Play::new(rules, seats);
-        let (standing, decided) = (Vec::new(), Seq::FIRST);
-        Game { header: Arc::new(header), play, standing, head, decided, joining, broken_off: None, closed: false }
+        Game {
+            header: Arc::new(header),
+            play: Play::new(rules, seats),
+            standing: Vec::new(),
+            below: None,
+            due: (Seq::FIRST, 0),
+            head,
+            decided: Seq::FIRST,
+            joining,
+            broken_off: None,
+            closed: false,
+        }
     }
 
     /// Entry 1.
@@ -98,7 +113,7 @@ impl Game {
         self.play.position()
     }
 
-    /// The numbers of the standing moves' entries, oldest first.
+    /// The numbers of the entries behind [`Play::standing`], oldest first.
     pub fn standing(&self) -> &[Seq] {
         &self.standing
     }

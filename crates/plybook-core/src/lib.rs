@@ -38,6 +38,7 @@ pub mod header;
 pub mod limits;
 pub mod origin;
 pub mod outcome;
+mod packing;
 pub mod params;
 pub mod perft;
 pub mod play;

@@ -28,6 +28,12 @@ pub const GIVEN_MAX: u32 = 100_000;
 pub const ENTRIES_MAX: u32 = 200_000;
 /// Most moves taken back by one undo.
 pub const UNDO_PLIES_MAX: usize = 100;
+/// Entries between two snapshots of a long game.
+pub const HISTORY_STEP: u32 = 1_024;
+/// Standing moves that a snapshot carries: more than one undo takes back.
+pub const SNAPSHOT_TAIL: usize = 256;
+/// Largest snapshot, in bytes; of a game whose snapshot is larger there is none.
+pub const SNAPSHOT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Most jumps on a track.
 pub const JUMPS_MAX: usize = 100;
 /// Most dice in a throw.

@@ -1,7 +1,8 @@
 //! A position with its way back.
 //!
 //! Invariant: *play k, undo k, play the same k* equals playing straight, in every derived value.
-//! There is one step forward and one step back, the same for every ruleset.
+//! There is one step forward and one step back, the same for every ruleset. The way back may be known
+//! only down to a floor; below it nothing is guessed.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -26,16 +27,23 @@ pub struct Standing {
 }
 
 impl Standing {
+    /// A move that was made: whoever makes one was to move.
+    pub(crate) const fn made(seat: Seat, changes: Changes, threw: bool) -> Standing {
+        Standing { seat, changes, threw, before: Status::InProgress { to_move: seat } }
+    }
+
     fn bytes(&self) -> usize {
         size_of::<Arc<Standing>>() + size_of::<Standing>() + size_of_val(self.changes.cells()) + size_of_val(self.changes.registers())
     }
 }
 
-/// Rules, the position now, and every standing move.
+/// Rules, the position now, and the standing moves, as far back as they are known.
 #[derive(Clone, Debug)]
 pub struct Play {
     rules: Arc<dyn Rules>,
     position: Position,
+    /// Standing moves before those that are known.
+    floor: usize,
     /// Shared, because games are remembered at many of their entries.
     standing: Vec<Arc<Standing>>,
     standing_bytes: usize,
@@ -45,7 +53,46 @@ impl Play {
     /// Before the first move.
     pub fn new(rules: Arc<dyn Rules>, seats: u8) -> Play {
         let position = Position::new(rules.setup(), seats);
-        Play { rules, position, standing: Vec::new(), standing_bytes: 0 }
+        Play { rules, position, floor: 0, standing: Vec::new(), standing_bytes: 0 }
+    }
+
+    /// At a position that was reached before, with the last standing moves; nothing where they do not
+    /// lead there.
+    pub(crate) fn restored(rules: Arc<dyn Rules>, position: Position, standing: Vec<Arc<Standing>>) -> Option<Play> {
+        let floor = (position.ply() as usize).checked_sub(standing.len())?;
+        let standing_bytes = standing.iter().map(|standing| standing.bytes()).sum();
+        let mut play = Play { rules, position, floor, standing, standing_bytes };
+        play.leads_here().then_some(play)
+    }
+
+    /// Goes back to the floor, looking before each step, and here again.
+    fn leads_here(&mut self) -> bool {
+        for standing in self.standing.iter().rev() {
+            if !self.position.follows(standing.seat, &standing.changes, standing.threw) {
+                return false;
+            }
+            self.position.revert(standing.seat, &standing.changes, standing.threw);
+        }
+        for standing in &self.standing {
+            self.position.apply(standing.seat, &standing.changes, standing.threw);
+        }
+        true
+    }
+
+    /// A copy that knows the last `moves` of the way back.
+    pub(crate) fn shortened(&self, moves: usize) -> Play {
+        let forgotten = self.standing.len().saturating_sub(moves);
+        let standing = self.standing[forgotten..].to_vec();
+        let standing_bytes = standing.iter().map(|standing| standing.bytes()).sum();
+        Play { rules: Arc::clone(&self.rules), position: self.position.clone(), floor: self.floor + forgotten, standing, standing_bytes }
+    }
+
+    /// Takes over the way back from the position that stood at this one's floor.
+    pub(crate) fn lengthen(&mut self, earlier: &Play) {
+        assert!(earlier.position.ply() as usize == self.floor, "one way ends where the other begins");
+        self.standing.splice(0..0, earlier.standing.iter().cloned());
+        self.standing_bytes += earlier.standing_bytes;
+        self.floor = earlier.floor;
     }
 
     /// The rules.
@@ -63,7 +110,13 @@ impl Play {
         self.position.bytes() + self.standing_bytes
     }
 
-    /// The standing moves, oldest first.
+    /// How many standing moves there are before those that are known: 0 unless the position was restored
+    /// from a snapshot.
+    pub const fn floor(&self) -> usize {
+        self.floor
+    }
+
+    /// The standing moves that are known, oldest first: all of them where the floor is 0.
     pub fn standing(&self) -> &[Arc<Standing>] {
         &self.standing
     }
@@ -89,7 +142,7 @@ impl Play {
             Verdict::Finished(outcome) => Status::Finished(outcome.clone()),
         };
         let before = self.position.set_status(status);
-        let standing = Standing { seat, changes, threw, before };
+        let standing = Standing { before, ..Standing::made(seat, changes, threw) };
         self.standing_bytes += standing.bytes();
         self.standing.push(Arc::new(standing));
         verdict
@@ -101,7 +154,7 @@ impl Play {
         Ok(self.step(changes, !faces.is_empty()))
     }
 
-    /// One step back; nothing at the beginning.
+    /// One step back; nothing at the floor.
     pub fn back(&mut self) -> Option<Arc<Standing>> {
         let standing = self.standing.pop()?;
         self.standing_bytes -= standing.bytes();
@@ -145,10 +198,12 @@ impl Play {
         actions
     }
 
-    /// What going back to `ply` would change on the board, cells ascending: without going.
-    pub fn changes_back_to(&self, ply: usize) -> Vec<CellChange> {
+    /// What going back by so many of the moves that are known would change on the board, cells ascending:
+    /// without going.
+    pub fn changes_back_by(&self, moves: usize) -> Vec<CellChange> {
         let mut net = std::collections::BTreeMap::new();
-        for change in self.standing[ply..].iter().rev().flat_map(|standing| standing.changes.cells()) {
+        for change in self.standing[self.standing.len().saturating_sub(moves)..].iter().rev().flat_map(|standing| standing.changes.cells())
+        {
             let now = self.position.board().get(change.cell);
             net.insert(change.cell, CellChange { cell: change.cell, before: now, after: change.before });
         }

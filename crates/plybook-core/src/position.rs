@@ -3,6 +3,8 @@
 //! Invariant: a position is a function of the standing moves alone. Whatever a ruleset derives lies
 //! in the board, the registers or the trail, so that one generic step back restores all of it.
 
+mod packed;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -148,6 +150,16 @@ impl Position {
         for change in changes.registers() {
             self.registers[change.register.0 as usize] = change.before;
         }
+    }
+
+    /// Whether these changes, by this mover, can have led here.
+    pub(crate) fn follows(&self, mover: Seat, changes: &Changes, threw: bool) -> bool {
+        mover.0 < self.seats
+            && self.ply > 0
+            && self.throws >= u64::from(threw)
+            && changes.cells().iter().all(|change| self.board.has(change.cell) && self.board.get(change.cell) == change.after)
+            && changes.registers().iter().all(|change| self.registers.get(change.register.0 as usize) == Some(&change.after))
+            && self.trail.as_ref().is_none_or(|trail| trail.occurrences(mover) > 0)
     }
 
     pub(crate) fn set_status(&mut self, status: Status) -> Status {

@@ -76,6 +76,13 @@ pub enum Rejection {
     /// A move stands, but may not be taken back.
     #[error("{0}")]
     UndoNotAllowed(UndoRefusal),
+    /// Not known here: whoever restored the game from a snapshot has to lengthen its way back
+    /// ([`crate::Game::lengthen`]) and ask again.
+    #[error("the way back is not known from entry {below} on")]
+    WayBack {
+        /// Where it has to be picked up.
+        below: Seq,
+    },
     /// A limit of [`crate::limits`].
     #[error("more than {limit} allows ({most})")]
     Limit {

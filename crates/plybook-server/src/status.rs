@@ -148,6 +148,8 @@ impl Answer {
             Rejection::NothingToUndo => Answer::new(Code::FailedPrecondition, R::NothingToUndo, message),
             Rejection::UndoNotAllowed(why) => Answer::new(Code::FailedPrecondition, R::UndoNotAllowed, message).with("cause", why.code()),
             Rejection::Limit { limit, most } => Answer::limit(limit, most),
+            // Whoever decides lengthens the way back and asks again: nobody is told this.
+            Rejection::WayBack { .. } => Answer::of(Refusal::internal(message)),
         }
     }
 

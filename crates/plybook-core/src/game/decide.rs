@@ -150,29 +150,48 @@ impl Game {
         if let Some(rejection) = self.not_joined() {
             return Err(rejection);
         }
-        let ply = self.undoable(seat, target)?;
-        let cells = in_book_order(self.play.changes_back_to(ply));
-        Ok(Undo { target: self.standing[ply], ply: ply as u32, cells, next: self.play.standing()[ply].seat })
+        let at = self.undoable(seat, target)?;
+        let cells = in_book_order(self.play.changes_back_by(self.standing.len() - at));
+        let ply = (self.play.floor() + at) as u32;
+        Ok(Undo { target: self.standing[at], ply, cells, next: self.play.standing()[at].seat })
     }
 
-    /// How many moves stand once `seat` has taken back the move with this number, or, without a
-    /// number, its latest standing move; or why it may not. Deciding and folding both ask here.
+    /// Which of the standing moves that are known is the first to go once `seat` takes back the move with
+    /// this number, or, without a number, its latest standing move; or why it may not. Deciding and
+    /// folding both ask here.
+    ///
+    /// The answer depends on the last moves alone, one more than an undo takes back, so that it is the
+    /// same for whoever knows no more: of what lies further back it is not asked whether it stands.
     pub(super) fn undoable(&self, seat: Option<Seat>, target: Option<Seq>) -> Result<usize, Rejection> {
+        const LOOK: usize = limits::UNDO_PLIES_MAX + 1;
         let refuse = |why| Err(Rejection::UndoNotAllowed(why));
         let Some(seat) = seat else { return refuse(UndoRefusal::NotYourMove) };
         let (policy, given) = (self.header.undo, self.header.given() as usize);
         if policy.by == UndoBy::None || (self.state() == State::Finished && !policy.after_end) {
             return refuse(UndoRefusal::Policy);
         }
-        let ply = match target {
-            Some(target) => self.standing.binary_search(&target).ok(),
-            None => self.play.standing().iter().rposition(|standing| standing.seat == seat),
-        };
-        let ply = ply.ok_or(Rejection::NothingToUndo)?;
-        if ply < given {
+        // They are the first entries after the header, and always stand.
+        if target.is_some_and(|target| target > Seq::FIRST && target.0 as usize <= given + 1) {
             return refuse(UndoRefusal::Given);
         }
-        let taken = &self.play.standing()[ply..];
+        if let Some(below) = self.way_back_needed(LOOK) {
+            return Err(Rejection::WayBack { below });
+        }
+        let first = self.standing.len().saturating_sub(LOOK);
+        let found = match target {
+            Some(target) => self.standing[first..].binary_search(&target),
+            None => self.play.standing()[first..].iter().rposition(|standing| standing.seat == seat).ok_or(0),
+        };
+        let further_back = first > 0 || self.play.floor() > 0;
+        let at = match found {
+            Ok(at) => first + at,
+            Err(0) if further_back => first,
+            Err(_) => return Err(Rejection::NothingToUndo),
+        };
+        if self.play.floor() + at < given {
+            return refuse(UndoRefusal::Given);
+        }
+        let taken = &self.play.standing()[at..];
         if policy.by == UndoBy::OwnLastMove && taken.iter().any(|standing| standing.seat != seat) {
             return refuse(UndoRefusal::NotYourMove);
         }
@@ -182,6 +201,6 @@ impl Game {
         if taken.len() > limits::UNDO_PLIES_MAX {
             return Err(Rejection::Limit { limit: "undo_plies", most: limits::UNDO_PLIES_MAX as u64 });
         }
-        Ok(ply)
+        Ok(at)
     }
 }

@@ -22,6 +22,12 @@ pub enum Fault {
     /// The line is whole and in its place, but the rules and policies of its game do not allow it, or
     /// give something else than it claims.
     Rules,
+    /// Nothing: it cannot be judged, because the game was restored from a snapshot and does not know its way
+    /// back so far. It is as it was, and is to be lengthened ([`Game::lengthen`]).
+    WayBack {
+        /// Where the way back has to be picked up.
+        below: Seq,
+    },
 }
 
 /// Why an entry does not follow from the book before it.
@@ -58,12 +64,18 @@ impl Game {
     }
 
     fn apply_linked(&mut self, entry: &Entry, digest: Digest) -> Result<(), FoldError> {
-        self.fold(entry).map_err(|why| FoldError { seq: self.head.seq.next(), fault: Fault::Rules, why })?;
+        let seq = self.head.seq.next();
+        if let (Body::Undo(_), Some(below)) = (&entry.body, self.way_back_needed(limits::UNDO_PLIES_MAX + 1)) {
+            let why = format!("the way back is not known from entry {below} on");
+            return Err(FoldError { seq, fault: Fault::WayBack { below }, why });
+        }
+        self.fold(entry).map_err(|why| FoldError { seq, fault: Fault::Rules, why })?;
         self.head = Head { seq: entry.seq, digest, time: entry.time };
         self.closed = entry.closes();
         if matches!(entry.body, Body::Given(_) | Body::Move(_) | Body::Undo(_)) {
             self.decided = entry.seq;
         }
+        self.note_due();
         Ok(())
     }
 
@@ -84,7 +96,7 @@ impl Game {
             return Err(format!("a game has at most {} entries", limits::ENTRIES_MAX));
         }
         self.check_seed(entry)?;
-        let given = (self.standing.len() as u32) < self.header.given();
+        let given = self.position().ply() < self.header.given();
         if given != matches!(entry.body, Body::Given(_)) {
             return Err(format!("the game begins with {} moves given to it, no more and no less", self.header.given()));
         }
@@ -149,18 +161,19 @@ impl Game {
     }
 
     fn fold_undo(&mut self, seat: Option<Seat>, undo: &Undo) -> Result<(), String> {
-        let ply = match self.undoable(seat, Some(undo.target)) {
-            Ok(ply) => ply,
+        let at = match self.undoable(seat, Some(undo.target)) {
+            Ok(at) => at,
             Err(Rejection::NothingToUndo) => return Err(format!("no move {} stands", undo.target)),
             Err(refused) => return Err(format!("move {} may not be taken back: {refused}", undo.target)),
         };
-        if in_book_order(self.play.changes_back_to(ply)) != undo.cells || undo.ply as usize != ply {
+        let cells = in_book_order(self.play.changes_back_by(self.standing.len() - at));
+        if self.standing[at] != undo.target || cells != undo.cells || undo.ply as usize != self.play.floor() + at {
             return Err("it claims other changes than going back makes".to_owned());
         }
-        if self.play.standing()[ply].seat != undo.next {
+        if self.play.standing()[at].seat != undo.next {
             return Err("it claims that another seat is next than the one whose move was taken back".to_owned());
         }
-        while self.standing.len() > ply {
+        while self.standing.len() > at {
             self.standing.pop();
             self.play.back();
         }
