@@ -160,6 +160,28 @@ CREATE TRIGGER game_seed_is_final BEFORE UPDATE OR DELETE ON game_seed
 CREATE TRIGGER game_seed_is_not_truncated BEFORE TRUNCATE ON game_seed
     FOR EACH STATEMENT EXECUTE FUNCTION plybook_refuse_change();
 
+-- Games at some of their entries, so that a long book need not be folded from its header: a cache, of games
+-- of 1024 entries and more. Whoever reads one holds it against the book, so rows may be old, missing or wrong,
+-- and may be deleted at any time, such as those of a format that no build writes any more. Builds of two
+-- formats keep their own beside each other in a rolling deploy.
+--
+-- UNLOGGED: a crash or a failover empties it, which costs a few folds; in return it adds nothing to the log
+-- that every append waits for, to standbys and to base backups. No foreign key, as with the books.
+CREATE UNLOGGED TABLE snapshot (
+    tenant_id int   NOT NULL,
+    game_id   uuid  NOT NULL,
+    format    int   NOT NULL,
+    seq       int   NOT NULL,
+    -- Of the entry with this number, when it was made.
+    digest    bytea NOT NULL,
+    bytes     bytea NOT NULL,
+
+    CONSTRAINT snapshot_pkey PRIMARY KEY (tenant_id, game_id, format, seq),
+    CONSTRAINT snapshot_counts_from_one CHECK (seq > 0),
+    CONSTRAINT snapshot_digest_is_sha256 CHECK (octet_length(digest) = 32),
+    CONSTRAINT snapshot_fits CHECK (octet_length(bytes) <= 4194304)
+);
+
 -- Requests that a game or its policy refused: who asked for what, when, against which head, and why not.
 --
 -- * A record beside the books, for disputes. Nothing is decided by it, so there are no triggers: rows go
@@ -204,10 +226,12 @@ CREATE TRIGGER foreign_book_is_not_truncated BEFORE TRUNCATE ON foreign_book
     FOR EACH STATEMENT EXECUTE FUNCTION plybook_refuse_change();
 
 -- All that a server's role needs, where it is not the owner of these tables: SELECT plybook_grant('app').
--- It may rewrite a state, which the book can restore, and delete refusals, which are bounded; nothing else.
+-- It may rewrite what the book can restore, states and snapshots, and delete refusals, which are bounded;
+-- nothing else.
 CREATE FUNCTION plybook_grant(app regrole) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('GRANT SELECT ON tenant, game, game_player, game_seed, book_entry, _sqlx_migrations TO %s', app);
+    EXECUTE format('GRANT SELECT, INSERT, UPDATE ON snapshot TO %s', app);
     EXECUTE format('GRANT INSERT ON game, game_player, game_seed, book_entry TO %s', app);
     EXECUTE format('GRANT UPDATE (state) ON game TO %s', app);
     EXECUTE format('GRANT SELECT, INSERT, DELETE ON refusal TO %s', app);

@@ -109,6 +109,21 @@ BEGIN
     SELECT RAISE(ABORT, 'INSERT over an entry of book_entry is refused: what is written there never changes');
 END;
 
+-- Games at some of their entries, so that a long book need not be folded from its header: a cache, of games
+-- of 1024 entries and more. Whoever reads one holds it against the book, so rows may be old, missing or wrong,
+-- and may be deleted at any time, such as those of a format that no build writes any more.
+CREATE TABLE snapshot (
+    tenant_id INTEGER NOT NULL,
+    game_id   BLOB    NOT NULL CONSTRAINT snapshot_game_id_is_a_uuid CHECK (length(game_id) = 16),
+    format    INTEGER NOT NULL,
+    seq       INTEGER NOT NULL CONSTRAINT snapshot_counts_from_one CHECK (seq > 0),
+    -- Of the entry with this number, when it was made.
+    digest    BLOB    NOT NULL CONSTRAINT snapshot_digest_is_sha256 CHECK (length(digest) = 32),
+    bytes     BLOB    NOT NULL,
+
+    CONSTRAINT snapshot_pkey PRIMARY KEY (tenant_id, game_id, format, seq)
+) STRICT;
+
 -- A commitment is public from the first reply, so its seed is as final as the book.
 CREATE TRIGGER game_seed_is_never_updated BEFORE UPDATE ON game_seed
 BEGIN

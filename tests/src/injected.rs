@@ -19,7 +19,7 @@ use plybook_server::refusal::Refusal;
 use plybook_server::signing::Keys;
 use plybook_server::{Config, Parts, Server};
 use plybook_store::{
-    Append, Create, Error, Filter, Foreign, ForeignBook, GameKey, Import, NewEntry, NewGame, News, Refused, Sqlite, SqliteOptions, Store,
+    Append, Create, Error, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Refused, Snapshot, Sqlite, SqliteOptions, Store,
     StoredEntry, StoredRefusal, Summary, TenantId, Wake,
 };
 use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
@@ -249,6 +249,10 @@ pub enum Call {
     Refusals,
     /// `forget_refusals`.
     Forget,
+    /// `save_snapshot`.
+    SaveSnapshot,
+    /// `snapshot`.
+    Snapshot,
 }
 
 /// What goes wrong.
@@ -275,6 +279,7 @@ pub struct Handled {
     inner: Mutex<Arc<dyn Store>>,
     faults: watch::Sender<HashMap<Call, Fault>>,
     counts: Mutex<HashMap<Call, u64>>,
+    entries_read: AtomicU64,
     publishes: AtomicBool,
     /// As many as the pool of a small node.
     connections: Semaphore,
@@ -290,6 +295,7 @@ impl Handled {
             inner: Mutex::new(inner),
             faults: watch::Sender::default(),
             counts: Mutex::default(),
+            entries_read: AtomicU64::new(0),
             publishes: true.into(),
             connections: Semaphore::new(4),
         }
@@ -310,6 +316,11 @@ impl Handled {
     /// How often a call was made.
     pub fn count(&self, call: Call) -> u64 {
         self.counts.lock().unwrap().get(&call).copied().unwrap_or(0)
+    }
+
+    /// How many entries `entries` has answered.
+    pub fn entries_read(&self) -> u64 {
+        self.entries_read.load(Ordering::SeqCst)
     }
 
     /// From now on hints to other nodes are lost.
@@ -366,7 +377,9 @@ impl Store for Handled {
     }
 
     async fn entries(&self, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error> {
-        self.through(Call::Entries, self.inner().entries(key, after, limit)).await
+        let entries = self.through(Call::Entries, self.inner().entries(key, after, limit)).await?;
+        self.entries_read.fetch_add(entries.len() as u64, Ordering::SeqCst);
+        Ok(entries)
     }
 
     async fn last(&self, key: GameKey) -> Result<Option<StoredEntry>, Error> {
@@ -408,6 +421,14 @@ impl Store for Handled {
 
     async fn foreign(&self, key: GameKey) -> Result<Option<Foreign>, Error> {
         self.through(Call::Foreign, self.inner().foreign(key)).await
+    }
+
+    async fn save_snapshot(&self, key: GameKey, snapshot: Snapshot) -> Result<(), Error> {
+        self.through(Call::SaveSnapshot, self.inner().save_snapshot(key, snapshot)).await
+    }
+
+    async fn snapshot(&self, key: GameKey, format: u16, at_most: Seq) -> Result<Nearest, Error> {
+        self.through(Call::Snapshot, self.inner().snapshot(key, format, at_most)).await
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {

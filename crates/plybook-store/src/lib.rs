@@ -30,4 +30,7 @@ pub use foreign::{Foreign, ForeignBook, Import};
 pub use postgres::{Postgres, PostgresOptions};
 pub use refused::{Refused, StoredRefusal};
 pub use sqlite::{Sqlite, SqliteOptions};
-pub use store::{Append, Create, Filter, GameKey, NewEntry, NewGame, News, RequestKey, State, Store, StoredEntry, Summary, TenantId, Wake};
+pub use store::{
+    Append, Create, Filter, GameKey, Nearest, NewEntry, NewGame, News, RequestKey, Snapshot, State, Store, StoredEntry, Summary, TenantId,
+    Wake,
+};

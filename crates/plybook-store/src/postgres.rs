@@ -9,6 +9,7 @@
 //! | `read` | entries, requests, seeds |
 //! | `list` | pages of games |
 //! | `refusals` | refused requests, in batches and pages |
+//! | `snapshot` | games at some of their entries |
 //! | `wake` | hints between nodes |
 //!
 //! Invariant: a write is one statement (an import one transaction), so the database alone decides between racing nodes, and it
@@ -21,6 +22,7 @@ mod import;
 mod list;
 mod read;
 mod refusals;
+mod snapshot;
 mod wake;
 
 use std::time::Duration;
@@ -42,7 +44,7 @@ use crate::fault::{UNDEFINED_TABLE, classify, sqlstate};
 use crate::migrations;
 use crate::refused::{Refused, StoredRefusal};
 use crate::store::{
-    Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, NewEntry, NewGame, News, Store, StoredEntry, Summary, TenantId, Wake,
+    Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Snapshot, Store, StoredEntry, Summary, TenantId, Wake,
 };
 
 /// How long [`Store::close`] waits for connections that are still in use.
@@ -174,6 +176,15 @@ impl Store for Postgres {
 
     async fn foreign(&self, key: GameKey) -> Result<Option<Foreign>, Error> {
         import::foreign(&self.link, key).await
+    }
+
+    async fn save_snapshot(&self, key: GameKey, snapshot: Snapshot) -> Result<(), Error> {
+        let link = self.link.clone();
+        self.write(async move { snapshot::save(&link, key, &snapshot).await }).await
+    }
+
+    async fn snapshot(&self, key: GameKey, format: u16, at_most: Seq) -> Result<Nearest, Error> {
+        snapshot::nearest(&self.link, key, format, at_most).await
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {

@@ -3,6 +3,7 @@
 //! Invariant: a row that could not have been written by this crate is [`Error::Corrupt`], never a
 //! panic and never a guess.
 
+use plybook_core::limits::SNAPSHOT_BYTES_MAX;
 use plybook_core::{Digest, Seed, Seq, Time, Uuid};
 use sqlx::{ColumnIndex, Database, Decode, Row, Type};
 
@@ -10,7 +11,7 @@ use crate::error::Error;
 use crate::fault::classify;
 use crate::foreign::Foreign;
 use crate::refused::{Refused, StoredRefusal};
-use crate::store::{Append, GameKey, State, StoredEntry, Summary};
+use crate::store::{Append, GameKey, Nearest, Snapshot, State, StoredEntry, Summary};
 
 /// A row of either database with the column types that this crate uses.
 pub(crate) trait Columns {
@@ -20,6 +21,7 @@ pub(crate) trait Columns {
     fn text(&self, column: &str) -> Result<String, Error>;
     fn text_if_any(&self, column: &str) -> Result<Option<String>, Error>;
     fn bytes32(&self, column: &str) -> Result<[u8; 32], Error>;
+    fn bytes(&self, column: &str) -> Result<Vec<u8>, Error>;
     fn uuid(&self, column: &str) -> Result<Uuid, Error>;
 
     /// An entry whose columns begin with `prefix`.
@@ -75,6 +77,15 @@ pub(crate) trait Columns {
         Ok(Some(Foreign { imported, by, signature }))
     }
 
+    fn snapshot(&self, format: u16) -> Result<Nearest, Error> {
+        let found = u16::try_from(self.number("format")?).map_err(|_| Error::Corrupt("a snapshot's format".to_owned()))?;
+        if found != format {
+            return Ok(Nearest::OtherFormat(found));
+        }
+        let (seq, digest) = (seq_from(self.number("seq")?)?, Digest(self.bytes32("digest")?));
+        Ok(Nearest::Found(Snapshot { format, seq, digest, bytes: self.bytes("bytes")? }))
+    }
+
     fn seed(&self) -> Result<Seed, Error> {
         self.bytes32("seed").map(Seed::new)
     }
@@ -116,10 +127,33 @@ where
         bytes.try_into().map_err(|bytes: Vec<u8>| Error::Corrupt(format!("{column} has {} bytes instead of 32", bytes.len())))
     }
 
+    fn bytes(&self, column: &str) -> Result<Vec<u8>, Error> {
+        self.try_get(column).map_err(classify)
+    }
+
     fn uuid(&self, column: &str) -> Result<Uuid, Error> {
         self.try_get(column).map_err(classify)
     }
 }
+
+/// The latest snapshot in the format asked for ($3) at or before an entry ($4); where there is none, one in
+/// another format, without its bytes. Both databases read it, each as two looks into the key.
+pub(crate) const NEAREST_SNAPSHOT: &str = "
+    SELECT format, seq, digest, bytes FROM (
+        SELECT 1 AS rank, * FROM (
+            SELECT format, seq, digest, bytes FROM snapshot
+            WHERE tenant_id = $1 AND game_id = $2 AND format = $3 AND seq <= $4 ORDER BY seq DESC LIMIT 1) AS ours
+        UNION ALL
+        SELECT 2 AS rank, * FROM (
+            SELECT format, seq, digest, NULL FROM snapshot
+            WHERE tenant_id = $1 AND game_id = $2 AND format <> $3 AND seq <= $4 LIMIT 1) AS others
+    ) AS found ORDER BY rank LIMIT 1";
+
+/// Writes nothing where the same is there already.
+pub(crate) const SAVE_SNAPSHOT: &str = "
+    INSERT INTO snapshot (tenant_id, game_id, format, seq, digest, bytes) VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT (tenant_id, game_id, format, seq) DO UPDATE SET digest = excluded.digest, bytes = excluded.bytes
+    WHERE snapshot.digest <> excluded.digest OR snapshot.bytes <> excluded.bytes";
 
 /// A number for a column; one too great for it is greater than any that is stored.
 pub(crate) fn seq_column(seq: Seq) -> i32 {
@@ -169,5 +203,13 @@ pub(crate) fn append_from_request(found: Option<(StoredEntry, [u8; 32])>, hash: 
         Some((entry, stored)) if stored == *hash => Append::Repeated(entry),
         Some((entry, _)) => Append::Reused(entry),
         None => Append::Conflict,
+    }
+}
+
+/// What no build makes is not kept.
+pub(crate) fn snapshot_fits(snapshot: &Snapshot) -> Result<(), Error> {
+    match snapshot.bytes.len() {
+        0..=SNAPSHOT_BYTES_MAX => Ok(()),
+        bytes => Err(Error::Failed(format!("a snapshot of {bytes} bytes"))),
     }
 }

@@ -8,6 +8,7 @@
 //! | `import` | a book that was played elsewhere, in one transaction |
 //! | `read` | entries, requests, seeds, pages of games |
 //! | `refusals` | refused requests, in batches and pages |
+//! | `snapshot` | games at some of their entries |
 //!
 //! Invariant: there is one writer, it holds the file's write lock from its first look to its commit,
 //! and it runs in a task of its own, so a caller who leaves never cuts it off halfway.
@@ -17,6 +18,7 @@ mod connect;
 mod import;
 mod read;
 mod refusals;
+mod snapshot;
 mod write;
 
 use std::path::Path;
@@ -35,7 +37,7 @@ use crate::fault::classify;
 use crate::migrations;
 use crate::refused::{Refused, StoredRefusal};
 use crate::store::{
-    Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, NewEntry, NewGame, News, Store, StoredEntry, Summary, TenantId, Wake,
+    Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Snapshot, Store, StoredEntry, Summary, TenantId, Wake,
 };
 
 /// Books in one SQLite file.
@@ -138,6 +140,15 @@ impl Store for Sqlite {
 
     async fn foreign(&self, key: GameKey) -> Result<Option<Foreign>, Error> {
         import::foreign(&self.readers, key).await
+    }
+
+    async fn save_snapshot(&self, key: GameKey, snapshot: Snapshot) -> Result<(), Error> {
+        let writer = self.writer.clone();
+        self.write(async move { snapshot::save(&writer, key, &snapshot).await }).await
+    }
+
+    async fn snapshot(&self, key: GameKey, format: u16, at_most: Seq) -> Result<Nearest, Error> {
+        snapshot::nearest(&self.readers, key, format, at_most).await
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {

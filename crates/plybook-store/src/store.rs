@@ -118,6 +118,30 @@ pub struct StoredEntry {
     pub request_id: Uuid,
 }
 
+/// A game at one of its entries, as far as the store knows it: bytes that the core made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The form of the bytes.
+    pub format: u16,
+    /// At which entry.
+    pub seq: Seq,
+    /// The digest of that entry when the snapshot was made.
+    pub digest: Digest,
+    /// At most [`SNAPSHOT_BYTES_MAX`](plybook_core::limits::SNAPSHOT_BYTES_MAX).
+    pub bytes: Vec<u8>,
+}
+
+/// What there is of snapshots at or before an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Nearest {
+    /// The latest in the format asked for.
+    Found(Snapshot),
+    /// None in that format, but there is one in this.
+    OtherFormat(u16),
+    /// None.
+    Nothing,
+}
+
 /// Which games a list is of. What is `None` is not filtered by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
@@ -213,6 +237,14 @@ pub trait Store: Send + Sync + 'static {
 
     /// What is kept beside a book that was played elsewhere; nothing for any other game.
     async fn foreign(&self, key: GameKey) -> Result<Option<Foreign>, Error>;
+
+    /// Keeps a snapshot of a game, in the place of one of the same format and entry. A cache: it need not be
+    /// durable, and may be lost at any time.
+    async fn save_snapshot(&self, key: GameKey, snapshot: Snapshot) -> Result<(), Error>;
+
+    /// The snapshot of a game in this format at the latest entry that is not after `at_most`. Nobody knows
+    /// whether it is right: whoever takes it holds it against the book.
+    async fn snapshot(&self, key: GameKey, format: u16, at_most: Seq) -> Result<Nearest, Error>;
 
     /// Milliseconds since the epoch by the database's clock.
     async fn clock_unix_ms(&self) -> Result<u64, Error>;
