@@ -24,6 +24,7 @@ mod refused;
 mod refused_store;
 mod restored;
 mod shape;
+mod snapshots;
 mod streams;
 mod traces;
 mod transport;

@@ -6,6 +6,7 @@ mod lists;
 mod postgres;
 mod racing;
 mod refusals;
+mod snapshots;
 mod sqlite;
 mod wakes;
 

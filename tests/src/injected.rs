@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use plybook_core::{Seed, Seq, Time, Uuid};
 use plybook_rulesets::Registry;
 use plybook_server::clock::Clock;
+use plybook_server::games::snapshots::Fate;
 use plybook_server::ids::{Ids, SystemIds};
 use plybook_server::limits::Limits;
 use plybook_server::refusal::Refusal;
@@ -120,6 +121,11 @@ impl Local {
     /// `127.0.0.1:port`.
     pub fn address(&self) -> &str {
         &self.address
+    }
+
+    /// How many snapshots came to this.
+    pub fn snapshots(&self, fate: Fate) -> u64 {
+        self.server.as_ref().unwrap().snapshots().count(fate)
     }
 
     /// A connection of one's own.

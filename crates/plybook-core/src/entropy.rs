@@ -8,6 +8,8 @@
 //! Invariants: no nonce is revealed before every seat has committed, and none is exchanged after
 //! that; deciding and folding ask the same questions here (`proto/book-format.md`, section 6).
 
+mod packed;
+
 use crate::digest::Digest;
 use crate::limits::{NONCE_BYTES_MAX, NONCE_BYTES_MIN};
 use crate::outcome::{Outcome, Reason};

@@ -3,7 +3,7 @@
 //! Invariant: a position is a function of the standing moves alone. Whatever a ruleset derives lies
 //! in the board, the registers or the trail, so that one generic step back restores all of it.
 
-mod packed;
+pub(crate) mod packed;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -9,6 +9,7 @@
 //! | [`create`] | creates a game |
 //! | [`history`] | positions at earlier entries |
 //! | `noted` | what of a refused request is remembered |
+//! | [`snapshots`] | games of the store at some of their entries, read and saved |
 //! | `unfit` | what is remembered, against what the store has |
 //!
 //! Invariant: a remembered head is only ever a guess that the append checks. Everything here can be
@@ -20,6 +21,7 @@ pub mod history;
 pub mod load;
 mod noted;
 pub mod opened;
+pub mod snapshots;
 pub mod table;
 mod unfit;
 
@@ -33,6 +35,7 @@ use tokio::sync::OwnedMutexGuard;
 use unfit::Unfit;
 
 pub use opened::Opened;
+pub use snapshots::Snapshots;
 pub use table::{SharedTable, Table};
 
 use crate::clock::Clock;
@@ -57,6 +60,7 @@ pub struct Games {
     tables: Cache<GameKey, SharedTable>,
     opened: Cache<GameKey, Arc<Opened>>,
     history: Cache<(GameKey, Seq), Arc<Game>>,
+    snapshots: Arc<Snapshots>,
 }
 
 impl Games {
@@ -85,7 +89,8 @@ impl Games {
             .weigher(|_, opened: &Arc<Opened>| opened.weight())
             .time_to_idle(limits.games_cache_idle)
             .build();
-        Games { store, registry: Arc::new(registry), clock, ids, hub, refusals, tables, opened, history }
+        let snapshots = Arc::new(Snapshots::new(limits));
+        Games { store, registry: Arc::new(registry), clock, ids, hub, refusals, tables, opened, history, snapshots }
     }
 
     /// The rulesets of this node.
@@ -101,6 +106,11 @@ impl Games {
     /// The store behind.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// What became of snapshots.
+    pub const fn snapshots(&self) -> &Arc<Snapshots> {
+        &self.snapshots
     }
 
     /// The clock.

@@ -68,8 +68,10 @@ pub const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const PAGE_ENTRIES: u32 = 500;
 /// Entries read for a stream at once.
 pub const STREAM_PAGE_ENTRIES: u32 = 64;
-/// Entries between two remembered earlier positions of a game.
-pub const HISTORY_STEP: u32 = 1_024;
+/// Snapshots waiting to be saved; more are dropped.
+pub const SNAPSHOTS_QUEUED: usize = 32;
+/// Stored snapshots that are tried before a book is folded from its header.
+pub const SNAPSHOT_TRIES: u32 = 3;
 /// Recent entries kept for the watchers of one game.
 pub const RECENT_ENTRIES: usize = 64;
 /// Most games, rulesets or refusals in a page.

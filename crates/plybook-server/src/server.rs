@@ -23,7 +23,7 @@ use tower::layer::util::{Identity, Stack};
 
 use crate::clock::{Clock, SteeredClock};
 use crate::config::{Config, ConfigError};
-use crate::games::Games;
+use crate::games::{Games, Snapshots};
 use crate::guard::GuardLayer;
 use crate::ids::{Ids, SystemIds};
 use crate::limits::{Limits, REPLY_BYTES_MAX};
@@ -85,6 +85,7 @@ pub enum ServeError {
 pub struct Server {
     address: SocketAddr,
     store: Arc<dyn Store>,
+    snapshots: Arc<Snapshots>,
     draining: CancellationToken,
     stopped: CancellationToken,
     serving: JoinHandle<Result<(), tonic::transport::Error>>,
@@ -113,15 +114,18 @@ impl Server {
         let background = background(&parts, &hub);
         let (log, refusals) = RefusalLog::start(Arc::clone(&store), Arc::clone(&parts.clock), &config.limits);
         let service = Arc::new(service(&config, parts, hub, log, draining.clone()));
+        let snapshots = Arc::clone(service.games.snapshots());
+        let games = Arc::clone(&service.games);
+        let saver = tokio::spawn(games.save_snapshots());
         let (health, router) = router(&config.limits, service)?;
         // Before the first connection, or who asks early hears of no such service.
         announce(&health, true).await;
         let stopped = CancellationToken::new();
         let serving = tokio::spawn(router.serve_with_incoming_shutdown(incoming, stopped.clone().cancelled_owned()));
         let watcher = tokio::spawn(follow_store(health.clone(), Arc::clone(&store), draining.clone()));
-        let background = background.into_iter().chain([watcher]).collect();
+        let background = background.into_iter().chain([watcher, saver]).collect();
         let drain_timeout = config.limits.drain_timeout;
-        Ok(Server { address, store, draining, stopped, serving, background, refusals, health, drain_timeout })
+        Ok(Server { address, store, snapshots, draining, stopped, serving, background, refusals, health, drain_timeout })
     }
 
     /// Where the node listens.
@@ -132,6 +136,11 @@ impl Server {
     /// How many refused requests this node could not remember.
     pub fn refusals_lost(&self) -> u64 {
         self.refusals.lost()
+    }
+
+    /// What became of snapshots on this node.
+    pub fn snapshots(&self) -> &Snapshots {
+        &self.snapshots
     }
 
     /// Lets the node go: health says so, streams are told, calls in flight finish, the store closes.

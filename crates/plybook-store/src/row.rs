@@ -145,7 +145,7 @@ pub(crate) const NEAREST_SNAPSHOT: &str = "
             WHERE tenant_id = $1 AND game_id = $2 AND format = $3 AND seq <= $4 ORDER BY seq DESC LIMIT 1) AS ours
         UNION ALL
         SELECT 2 AS rank, * FROM (
-            SELECT format, seq, digest, NULL FROM snapshot
+            SELECT format, seq, digest, CAST(NULL AS bytea) AS bytes FROM snapshot
             WHERE tenant_id = $1 AND game_id = $2 AND format <> $3 AND seq <= $4 LIMIT 1) AS others
     ) AS found ORDER BY rank LIMIT 1";
 

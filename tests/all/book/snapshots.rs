@@ -5,10 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use plybook_core::entry::Actor;
-use plybook_core::game::{Ask, BadSnapshot, Request, SNAPSHOT_FORMAT, State};
+use plybook_core::game::{Ask, BadSnapshot, Fault, Request, SNAPSHOT_FORMAT, State};
 use plybook_core::header::UndoBy;
 use plybook_core::limits::{HISTORY_STEP, SNAPSHOT_TAIL, UNDO_PLIES_MAX};
-use plybook_core::{Action, Cell, Dice, Digest, Game, Rejection, Rules, Seat, Seed, Seq};
+use plybook_core::{Action, Cell, Digest, Game, Rejection, Rules, Seat, Seed, Seq};
 use plybook_rulesets::Registry;
 use plybook_tests::random::{Random, repeat};
 use plybook_tests::table::{SEED, Table, table, tester};
@@ -17,7 +17,7 @@ use plybook_tests::table::{SEED, Table, table, tester};
 struct Growing {
     game: Game,
     rules: Arc<dyn Rules>,
-    dice: Dice,
+    seed: Seed,
     lines: Vec<(String, Digest)>,
     due: BTreeMap<Seq, Vec<u8>>,
     /// Between climbing and going back.
@@ -29,8 +29,7 @@ impl Growing {
         let header = table.header();
         let rules = Registry::standard().rules_of(&header).unwrap();
         let game = Game::new(header, Arc::clone(&rules));
-        let dice = game.dice(Seed::new(SEED));
-        Growing { game, rules, dice, lines: Vec::new(), due: BTreeMap::new(), climbs: true }
+        Growing { game, rules, seed: Seed::new(SEED), lines: Vec::new(), due: BTreeMap::new(), climbs: true }
     }
 
     fn restore(&self, bytes: &[u8]) -> Result<Game, BadSnapshot> {
@@ -82,7 +81,7 @@ impl Growing {
         let goes_back = if self.climbs { random.once_in(40) } else { !random.once_in(3) };
         let request = if goes_back { self.back(random) } else { self.forward(random) };
         let request = request.or_else(|| self.forward(random)).or_else(|| self.back(random)).unwrap();
-        let entry = self.game.decide(&request, self.game.head().time, &self.dice).unwrap();
+        let entry = self.game.decide(&request, self.game.head().time, &self.seed).unwrap();
         let line = entry.to_string();
         let digest = self.game.apply(&entry).unwrap().digest;
         self.lines.push((line, digest));
@@ -117,7 +116,7 @@ fn answers_alike(grown: &Growing, restored: &mut Game, random: &mut Random) {
         for seat in (0..restored.header().seat_count()).map(Seat) {
             let request = grown.request(Some(seat), Ask::Undo(target));
             let time = restored.head().time;
-            let answers = [&mut *restored, &mut folded].map(|game| game.decide(&request, time, &grown.dice));
+            let answers = [&mut *restored, &mut folded].map(|game| game.decide(&request, time, &grown.seed));
             assert_eq!(answers[0], answers[1], "{request:?}");
             assert!(!matches!(answers[0], Err(Rejection::WayBack { .. })));
         }
@@ -182,7 +181,7 @@ fn finished() -> Growing {
     let mut grown = Growing::from(&table().of("connect_four").with("pop_out", true).undo_after_end());
     for notation in "1 2 1 2 1 3 1^ 3 1 5 1".split(' ') {
         let request = grown.request(grown.game.to_move(), Ask::MoveText(notation.to_owned()));
-        let entry = grown.game.decide(&request, grown.game.head().time, &grown.dice).unwrap();
+        let entry = grown.game.decide(&request, grown.game.head().time, &grown.seed).unwrap();
         grown.game.apply(&entry).unwrap();
     }
     assert_eq!(grown.game.state(), State::Finished);
@@ -229,7 +228,7 @@ fn a_snapshot_that_was_made_up_harms_nobody() {
                 let seat = game.play().standing()[0].seat;
                 let ask = Ask::Undo(Some(game.standing()[0]));
                 let request = Request { actor: Actor { seat: Some(seat), by: tester() }, expected: game.head().seq, ask };
-                let Ok(entry) = game.decide(&request, game.head().time, &grown.dice) else { break };
+                let Ok(entry) = game.decide(&request, game.head().time, &grown.seed) else { break };
                 game.apply(&entry).unwrap();
             }
             1
@@ -274,7 +273,7 @@ fn below_its_floor_a_restored_game_asks_to_be_lengthened() {
     while grown.game.position().ply() < 1_000 {
         grown.climbs = true;
         let request = grown.forward(&mut random).unwrap();
-        let entry = grown.game.decide(&request, grown.game.head().time, &grown.dice).unwrap();
+        let entry = grown.game.decide(&request, grown.game.head().time, &grown.seed).unwrap();
         let digest = grown.game.apply(&entry).unwrap().digest;
         grown.lines.push((entry.to_string(), digest));
     }
@@ -289,13 +288,13 @@ fn below_its_floor_a_restored_game_asks_to_be_lengthened() {
     while grown.game.position().ply() > UNDO_PLIES_MAX as u32 {
         let request = takes_back(&grown.game);
         let time = grown.game.head().time;
-        let entry = grown.game.decide(&request, time, &grown.dice).unwrap();
+        let entry = grown.game.decide(&request, time, &grown.seed).unwrap();
         let digest = grown.game.apply(&entry).unwrap().digest;
-        if let Err(refused) = restored.clone().decide(&request, time, &grown.dice) {
+        if let Err(refused) = restored.clone().decide(&request, time, &grown.seed) {
             let Rejection::WayBack { below } = refused else { panic!("{refused}") };
             let before = restored.head();
             let error = restored.apply_line(&entry.to_string(), digest).unwrap_err();
-            assert_eq!((error.way_back, restored.head()), (Some(below), before));
+            assert_eq!((error.fault, restored.head()), (Fault::WayBack { below }, before));
             assert_eq!(restored.way_back_needed(UNDO_PLIES_MAX + 1), Some(below));
             // No snapshot was kept, so this is folded from the header.
             let earlier = grown.at(below);

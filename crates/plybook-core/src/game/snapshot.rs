@@ -13,12 +13,14 @@ use std::sync::Arc;
 use crate::board::{Cell, Content};
 use crate::change::{CellChange, Changes, Register, RegisterChange};
 use crate::digest::Digest;
+use crate::entropy::Joining;
 use crate::game::{Game, Head};
-use crate::header::Header;
+use crate::header::{Entropy, Header};
 use crate::limits::{HISTORY_STEP, SNAPSHOT_BYTES_MAX, SNAPSHOT_TAIL, UNDO_PLIES_MAX};
 use crate::packing::{Damaged, Packer, Unpacker};
 use crate::play::{Play, Standing};
 use crate::position::Position;
+use crate::position::packed::{pack_outcome, unpack_outcome};
 use crate::rules::Rules;
 use crate::seat::Seat;
 use crate::seq::Seq;
@@ -101,6 +103,8 @@ impl Game {
             due: self.due,
             head: self.head,
             decided: self.decided,
+            joining: self.joining.clone(),
+            broken_off: self.broken_off.clone(),
             closed: self.closed,
         }
     }
@@ -123,6 +127,13 @@ impl Game {
         out.number(self.closed);
         out.number(self.due.0.0);
         out.number(self.due.1);
+        if let Some(joining) = &self.joining {
+            joining.pack(&mut out);
+        }
+        match &self.broken_off {
+            Some(outcome) => pack_outcome(outcome, &mut out),
+            None => out.number(0u8),
+        }
         self.play.position().pack(&mut out);
         self.pack_tail(&mut out);
         let sum = Digest::of(&out.bytes);
@@ -168,7 +179,13 @@ impl Game {
         let head = Head { seq: Seq(from.number()?), digest: from.digest()?, time: Time::from_unix_ms(from.long()?) };
         let (decided, closed) = (Seq(from.number()?), from.byte()? != 0);
         let due = (Seq(from.number()?), from.number()?);
-        let position = Position::unpack(&rules.setup(), header.seat_count(), from)?;
+        let seats = header.seat_count();
+        let joining = match header.entropy {
+            Entropy::Service => None,
+            Entropy::Joint(rule) => Some(Joining::unpack(rule, header.digest(), seats, from)?),
+        };
+        let broken_off = unpack_outcome(seats, from)?;
+        let position = Position::unpack(&rules.setup(), seats, from)?;
         let below = Some(Seq(from.number()?)).filter(|below| *below > Seq::ZERO);
         let (mut standing, mut seqs) = (Vec::new(), Vec::new());
         let mut last = below.unwrap_or(Seq::ZERO);
@@ -180,7 +197,7 @@ impl Game {
         }
         from.end()?;
         let play = Play::restored(rules, position, standing).ok_or(Damaged)?;
-        let game = Game { header: Arc::new(header), play, standing: seqs, below, due, head, decided, closed };
+        let game = Game { header: Arc::new(header), play, standing: seqs, below, due, head, decided, joining, broken_off, closed };
         let whole = game.way_back_needed(SNAPSHOT_TAIL).is_none() && below.is_none() == (game.play.floor() == 0);
         let numbered = last <= head.seq && decided <= head.seq && due.0 <= head.seq;
         if whole && numbered { Ok(game) } else { Err(Damaged) }

@@ -58,15 +58,19 @@ impl Position {
 }
 
 fn pack_status(status: &Status, out: &mut Packer) {
-    let outcome = match status {
+    match status {
         Status::InProgress { to_move } => {
             out.number(0u8);
             out.number(to_move.0);
-            return;
         }
-        Status::Finished(outcome) => outcome,
-    };
+        Status::Finished(outcome) => pack_outcome(outcome, out),
+    }
+}
+
+/// Never begins with a 0.
+pub(crate) fn pack_outcome(outcome: &Outcome, out: &mut Packer) {
     match outcome.winners {
+        Winners::Void => out.number(3u8),
         Winners::Draw => out.number(1u8),
         Winners::Seats(seats) => {
             out.number(2u8);
@@ -84,9 +88,18 @@ fn pack_status(status: &Status, out: &mut Packer) {
 }
 
 fn unpack_status(seats: u8, from: &mut Unpacker<'_>) -> Result<Status, Damaged> {
+    match unpack_outcome(seats, from)? {
+        Some(outcome) => Ok(Status::Finished(outcome)),
+        None => Ok(Status::InProgress { to_move: unpack_seat(seats, from)? }),
+    }
+}
+
+/// Nothing where a 0 stands in its place.
+pub(crate) fn unpack_outcome(seats: u8, from: &mut Unpacker<'_>) -> Result<Option<Outcome>, Damaged> {
     let winners = match from.byte()? {
-        0 => return Ok(Status::InProgress { to_move: unpack_seat(seats, from)? }),
+        0 => return Ok(None),
         1 => Winners::Draw,
+        3 => Winners::Void,
         2 => {
             let count = from.count()?;
             let winners = (0..count).map(|_| unpack_seat(seats, from)).collect::<Result<SeatSet, _>>()?;
@@ -101,7 +114,7 @@ fn unpack_status(seats: u8, from: &mut Unpacker<'_>) -> Result<Status, Damaged> 
     let count = from.count()?;
     let run = |_| Ok(CellRun { first: Cell(from.number()?), step: from.number()?, count: from.number()? });
     let lines = (0..count).map(run).collect::<Result<_, _>>()?;
-    Ok(Status::Finished(Outcome { winners, reason, lines }))
+    Ok(Some(Outcome { winners, reason, lines }))
 }
 
 fn unpack_seat(seats: u8, from: &mut Unpacker<'_>) -> Result<Seat, Damaged> {

@@ -10,6 +10,7 @@ use plybook_core::game::{Request, State};
 use plybook_core::{Rejection, Seq};
 use plybook_store::{Append, GameKey, NewEntry, RequestKey, StoredEntry};
 
+use crate::games::snapshots::UNDO_LOOK;
 use crate::games::unfit::Unfit;
 use crate::games::{Games, Opened, SharedTable, Table};
 use crate::limits;
@@ -92,9 +93,14 @@ impl Games {
         }
         let now = self.clock.now();
         let seed = table.seed.clone().ok_or_else(|| Refusal::internal("a game of one's own without a seed"))?;
-        let entry = match table.game.decide(request, now, &seed) {
+        let mut decided = table.game.decide(request, now, &seed);
+        if let Err(Rejection::WayBack { .. }) = decided {
+            self.lengthen(key, &mut table.game, UNDO_LOOK).await?;
+            decided = table.game.decide(request, now, &seed);
+        }
+        let entry = match decided {
             Ok(entry) => entry,
-            Err(rejection) => return self.reconsider(key, rejection, shared, table).await,
+            Err(rejection) => return self.reconsider(key, id, rejection, shared, table).await,
         };
         let line = entry.to_string();
         let digest = table.game.head().digest.chain(&line);
@@ -108,6 +114,7 @@ impl Games {
                 self.hub.committed(key, stored.clone());
                 self.store.publish(plybook_store::Wake { key, seq: stored.seq });
                 self.weigh(key, shared, table).await;
+                self.offer(key, &table.game);
                 Ok(Some(Acted { stored, opened: Arc::clone(&table.opened), repeated: false }))
             }
             Append::Repeated(stored) => Ok(Some(Acted { stored, opened: Arc::clone(&table.opened), repeated: true })),
@@ -124,12 +131,18 @@ impl Games {
     async fn reconsider(
         &self,
         key: GameKey,
+        id: RequestKey,
         rejection: Rejection,
         shared: &SharedTable,
         table: &mut Table,
     ) -> Result<Option<Acted>, Unfit> {
         if self.follow_up(key, shared, table).await? > 0 {
             return Ok(None);
+        }
+        if !table.knows_every_request()
+            && let Some((stored, hash)) = self.store.find_request(key, id.id).await?
+        {
+            return answered(stored, hash, id, table).map(Some);
         }
         let head = table.game.head().seq;
         let missed = match rejection {
@@ -142,10 +155,7 @@ impl Games {
     async fn answer_again(&self, key: GameKey, id: RequestKey, table: &Table) -> Result<Acted, Unfit> {
         let found = self.store.find_request(key, id.id).await?;
         let (stored, hash) = found.ok_or_else(|| Unfit::memory(table.game.head().seq, "an answered request is not in the store"))?;
-        if hash != id.hash {
-            return Err(reused(&stored, table));
-        }
-        Ok(Acted { stored, opened: Arc::clone(&table.opened), repeated: true })
+        answered(stored, hash, id, table)
     }
 
     /// The lines after `expected`, as many as fit into a refusal.
@@ -165,6 +175,14 @@ impl Games {
 fn reused(stored: &StoredEntry, table: &Table) -> Unfit {
     let head = table.game.head().seq.max(stored.seq);
     Refusal::RequestIdReused(Original::Entry { seq: stored.seq, head }).into()
+}
+
+/// What a request id was answered with before, if this is the same request.
+fn answered(stored: StoredEntry, hash: [u8; 32], id: RequestKey, table: &Table) -> Result<Acted, Unfit> {
+    if hash != id.hash {
+        return Err(reused(&stored, table));
+    }
+    Ok(Acted { stored, opened: Arc::clone(&table.opened), repeated: true })
 }
 
 /// The state for lists, where this entry changes it.

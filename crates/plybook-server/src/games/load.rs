@@ -11,6 +11,7 @@ use plybook_core::{Header, Seq};
 use plybook_store::{Foreign, GameKey, StoredEntry};
 
 use crate::games::opened::no_rules;
+use crate::games::snapshots::UNDO_LOOK;
 use crate::games::unfit::Unfit;
 use crate::games::{Games, Opened, Table};
 use crate::limits::PAGE_ENTRIES;
@@ -42,15 +43,26 @@ impl Games {
     pub(super) async fn refresh(&self, key: GameKey, table: &mut Table) -> Result<usize, Unfit> {
         let mut followed = 0;
         loop {
-            let entries = self.after(key, table.game.head(), PAGE_ENTRIES).await?;
-            for stored in &entries {
-                table.follow(stored)?;
-            }
-            followed += entries.len();
-            if entries.len() < PAGE_ENTRIES as usize {
+            let page = self.follow_page(key, table).await?;
+            followed += page;
+            if page < PAGE_ENTRIES as usize {
                 return Ok(followed);
             }
         }
+    }
+
+    async fn follow_page(&self, key: GameKey, table: &mut Table) -> Result<usize, Unfit> {
+        let entries = self.after(key, table.game.head(), PAGE_ENTRIES).await?;
+        for stored in &entries {
+            let mut followed = table.follow(stored);
+            if let Err(Unfit::WayBack) = followed {
+                self.lengthen(key, &mut table.game, UNDO_LOOK).await?;
+                followed = table.follow(stored);
+            }
+            followed?;
+            self.offer(key, &table.game);
+        }
+        Ok(entries.len())
     }
 
     /// The entries after this one, at most `limit`, if it is the one that the store has.

@@ -1,12 +1,14 @@
 //! A game at the head that this node has seen.
 //!
-//! Invariant: a table is a prefix of the book in the store, with the request ids of that prefix.
+//! Invariant: a table is a prefix of the book in the store, with the request ids of that prefix; of a
+//! table that was restored from a snapshot, with those that it has seen, and it says so.
 //! One lock a table puts this node's appends to one game in a row.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use plybook_core::game::Fault;
 use plybook_core::{Digest, Entry, Game, Seed, Seq};
 use plybook_store::StoredEntry;
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -26,6 +28,8 @@ pub struct Table {
     pub seed: Option<Seed>,
     /// Which entry answered which request.
     requests: HashMap<Uuid, Seq>,
+    /// Whether those are all.
+    knows_every_request: bool,
 }
 
 impl Table {
@@ -33,7 +37,13 @@ impl Table {
     pub fn at_header(opened: Arc<Opened>, seed: Option<Seed>) -> Result<Table, Refusal> {
         let game = Game::new(opened.header.clone(), Arc::clone(opened.rules()?));
         let requests = HashMap::from([(opened.request_id, Seq::FIRST)]);
-        Ok(Table { game, opened, seed, requests })
+        Ok(Table { game, opened, seed, requests, knows_every_request: true })
+    }
+
+    /// Goes on from a later entry, without what was asked on the way.
+    pub(super) fn skips_to(&mut self, game: Game) {
+        self.game = game;
+        self.knows_every_request = false;
     }
 
     /// Moves on by the next stored entry.
@@ -58,6 +68,11 @@ impl Table {
         self.requests.get(&request_id).copied()
     }
 
+    /// Whether a request that [`Table::answered`] does not know was never answered.
+    pub const fn knows_every_request(&self) -> bool {
+        self.knows_every_request
+    }
+
     fn bytes(&self) -> u32 {
         const REQUEST_BYTES: usize = 40;
         estimate_bytes(&self.game).saturating_add((self.requests.len() * REQUEST_BYTES) as u32)
@@ -66,7 +81,10 @@ impl Table {
 
 /// Moves a game on by the next stored entry.
 pub(super) fn follow(game: &mut Game, stored: &StoredEntry) -> Result<Entry, Unfit> {
-    game.apply_line(&stored.line, stored.digest).map_err(|error| Unfit::memory(error.seq, error.why))
+    game.apply_line(&stored.line, stored.digest).map_err(|error| match error.fault {
+        Fault::WayBack { .. } => Unfit::WayBack,
+        _ => Unfit::memory(error.seq, error.why),
+    })
 }
 
 /// About how much memory a game takes.

@@ -9,11 +9,10 @@ use std::future::Future;
 use std::sync::Arc;
 
 use plybook_core::Seq;
-use plybook_core::limits::ENTRIES_MAX;
+use plybook_core::limits::{ENTRIES_MAX, HISTORY_STEP};
 use plybook_store::GameKey;
 
 use crate::games::Games;
-use crate::limits::HISTORY_STEP;
 use crate::refusal::Refusal;
 
 /// Why work on a remembered game stops.
@@ -21,6 +20,8 @@ use crate::refusal::Refusal;
 pub(super) enum Unfit {
     /// What is remembered does not lead to what the store has at this entry.
     Memory { at: Seq, why: String },
+    /// A game that was restored from a snapshot does not know its way back so far; it is still as it was.
+    WayBack,
     /// Whatever is remembered.
     Refused(Refusal),
 }
@@ -34,6 +35,7 @@ impl Unfit {
     fn of_the_book(self) -> Refusal {
         match self {
             Unfit::Memory { at, why } => Refusal::BookCorrupt { first_bad: at, why },
+            Unfit::WayBack => Refusal::internal("a way back was not picked up"),
             Unfit::Refused(refusal) => refusal,
         }
     }
@@ -50,6 +52,7 @@ impl From<Arc<Unfit>> for Unfit {
     fn from(shared: Arc<Unfit>) -> Unfit {
         match shared.as_ref() {
             Unfit::Memory { at, why } => Unfit::memory(*at, why.clone()),
+            Unfit::WayBack => Unfit::WayBack,
             Unfit::Refused(refusal) => Unfit::Refused(refusal.shared()),
         }
     }
@@ -64,7 +67,7 @@ impl Games {
     {
         match work().await {
             Ok(done) => Ok(done),
-            Err(Unfit::Refused(refusal)) => Err(refusal),
+            Err(unfit @ (Unfit::WayBack | Unfit::Refused(_))) => Err(unfit.of_the_book()),
             Err(Unfit::Memory { at, why }) => {
                 tracing::warn!(game = %key.game, %at, why, "what is remembered of a game is not what the store has");
                 self.forget(key).await;
@@ -73,8 +76,9 @@ impl Games {
         }
     }
 
-    /// Forgets all there is of a game.
+    /// Forgets all there is of a game, and for a while believes no stored snapshot of it.
     pub(super) async fn forget(&self, key: GameKey) {
+        self.snapshots.doubt(key).await;
         self.tables.invalidate(&key).await;
         self.opened.invalidate(&key).await;
         for step in 1..=ENTRIES_MAX / HISTORY_STEP {
