@@ -6,7 +6,7 @@
 
 use plybook_core::entry::Actor;
 use plybook_core::game::{Ask, Request};
-use plybook_core::{Game, Header, Seat, Seed, Seq, Uuid};
+use plybook_core::{Digest, Game, Header, Seat, Seed, Seq, Uuid};
 use plybook_proto::v1;
 use plybook_rulesets::Registry;
 use plybook_store::{GameKey, NewEntry, RequestKey, TenantId};
@@ -19,6 +19,8 @@ use crate::table::tester;
 pub struct LongBook {
     game: Game,
     seed: Seed,
+    /// Of every entry, the first first.
+    digests: Vec<Digest>,
 }
 
 impl LongBook {
@@ -27,7 +29,8 @@ impl LongBook {
         let header: Header = plybook_core::Book::parse(file).unwrap().header().clone();
         let rules = Registry::standard().rules_of(&header).unwrap();
         let game = Game::new(header, rules);
-        LongBook { game, seed: Seed::new(seed) }
+        let digests = vec![game.head().digest];
+        LongBook { game, seed: Seed::new(seed), digests }
     }
 
     /// The next entry: the seat to move takes the first cell that is free, row by row.
@@ -38,6 +41,7 @@ impl LongBook {
         let request = Request { actor: Actor { seat: seat.or(Some(Seat(0))), by: tester() }, expected: head.seq, ask };
         let entry = self.game.decide(&request, head.time, &self.seed).unwrap();
         let applied = self.game.apply(&entry).unwrap();
+        self.digests.push(applied.digest);
         NewEntry {
             key: GameKey { tenant: TenantId::DEFAULT, game: self.game.header().game },
             seq: entry.seq,
@@ -77,8 +81,14 @@ impl LongBook {
     pub fn follow(&mut self, events: &[v1::Event]) {
         for event in events {
             let digest: [u8; 32] = event.book_digest.as_slice().try_into().unwrap();
-            self.game.apply_line(&event.line, plybook_core::Digest(digest)).unwrap();
+            self.game.apply_line(&event.line, Digest(digest)).unwrap();
+            self.digests.push(Digest(digest));
         }
+    }
+
+    /// The book's digest at an entry.
+    pub fn digest_at(&self, seq: usize) -> [u8; 32] {
+        self.digests[seq - 1].0
     }
 
     /// The game as the core has it.

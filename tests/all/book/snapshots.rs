@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use ed25519_dalek::{Signer as _, SigningKey};
+use plybook_core::entropy::{self, IfAbsent, SeatSignature};
 use plybook_core::entry::Actor;
 use plybook_core::game::{Ask, BadSnapshot, Fault, Request, SNAPSHOT_FORMAT, State};
 use plybook_core::header::UndoBy;
 use plybook_core::limits::{HISTORY_STEP, SNAPSHOT_TAIL, UNDO_PLIES_MAX};
 use plybook_core::{Action, Cell, Digest, Game, Rejection, Rules, Seat, Seed, Seq};
 use plybook_rulesets::Registry;
+use plybook_tests::golden;
 use plybook_tests::random::{Random, repeat};
 use plybook_tests::table::{SEED, Table, table, tester};
 
@@ -174,6 +177,81 @@ fn every_entry_read_from_the_nearest_snapshot_is_the_entry_folded_from_the_heade
         });
     }
     assert!(descents > 40 && lengthened > 40, "{descents} snapshots between the regular ones, {lengthened} times further back");
+}
+
+/// The game after a detour through its snapshot.
+#[track_caller]
+fn there_and_back(game: &Game, rules: &Arc<dyn Rules>) -> Game {
+    let mut restored = Game::restore(game.header().clone(), Arc::clone(rules), &game.snapshot().unwrap()).unwrap();
+    same(&mut restored, &mut game.clone());
+    assert_eq!((restored.joining(), restored.outcome(), restored.standing()), (game.joining(), game.outcome(), game.standing()));
+    restored
+}
+
+/// From any entry on, every golden goes on as it did.
+#[test]
+fn a_golden_goes_on_from_a_snapshot_of_any_entry() {
+    let mut entries = 0;
+    for golden in golden::all() {
+        let header = golden.book.header().clone();
+        let rules = golden::registry().rules_of(&header).unwrap();
+        let mut game = Game::new(header, Arc::clone(&rules));
+        let mut restored = there_and_back(&game, &rules);
+        for link in golden.book.lines() {
+            game.apply_line(&link.text, link.digest).unwrap();
+            restored.apply_line(&link.text, link.digest).unwrap();
+            same(&mut restored, &mut game);
+            restored = there_and_back(&game, &rules);
+            entries += 1;
+        }
+    }
+    assert!(entries > 100);
+}
+
+/// Nonces are promised, signed, revealed and kept back; the dice that follow are the same.
+#[test]
+fn joining_goes_on_from_a_snapshot_of_any_step() {
+    let key = SigningKey::from_bytes(&[5; 32]);
+    let signs = |table: Table| {
+        let mut commit = table.promise(1);
+        let bytes = entropy::signed_bytes(&table.header().digest(), Seat(1), &commit.commitment);
+        let signature = key.sign(&bytes).to_bytes();
+        commit.signed = Some(SeatSignature { key: key.verifying_key().to_bytes(), signature });
+        table.asks(Some(Seat(1)), Ask::Commit(commit))
+    };
+    let steps: [&dyn Fn(Table) -> Table; 8] = [
+        &|table| table.commit(2),
+        &signs,
+        &|table| table.commit(0),
+        &|table| table.reveal(1),
+        &|table| table.reveal(0),
+        &|table| table.reveal(2),
+        &|table| table.roll(1),
+        &|table| table.roll(3),
+    ];
+    let mut table = race(IfAbsent::Forfeit);
+    for (number, step) in steps.iter().enumerate() {
+        let rules = Registry::standard().rules_of(&table.header()).unwrap();
+        let mut restored = there_and_back(table.game(), &rules);
+        let before = table.game().head().seq.0 as usize;
+        table = step(table);
+        for link in &table.book().links()[before..] {
+            let entry = restored.clone().apply_line(&link.text, link.digest).unwrap();
+            let again = restored.decide(&golden::request_of(&entry), entry.time, &Seed::new(SEED)).unwrap();
+            assert_eq!(again, entry, "step {number}");
+            restored.apply(&entry).unwrap();
+        }
+        there_and_back(table.game(), &rules);
+    }
+    for rule in [IfAbsent::Forfeit, IfAbsent::Abort] {
+        let table = race(rule).commit(0).later(61).close();
+        let rules = Registry::standard().rules_of(&table.header()).unwrap();
+        assert_eq!(there_and_back(table.game(), &rules).state(), State::Closed);
+    }
+}
+
+fn race(rule: IfAbsent) -> Table {
+    table().snakes(100, &[]).seats(3).joint(60, rule)
 }
 
 /// A game with everything in it that a snapshot can hold: repetitions, an outcome, lines, moves of tail.

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use plybook_core::limits::HISTORY_STEP;
 use plybook_proto::v1::{self, action::Shape};
-use plybook_tests::injected::{Call, over_postgres};
+use plybook_tests::injected::{Call, Fault, over_postgres};
 use plybook_tests::long_book::LongBook;
 use plybook_tests::node::{self, Node};
 use plybook_tests::patience::PATIENCE;
@@ -37,13 +38,16 @@ async fn scenario_73_rewinding_a_long_game_reads_a_bounded_part_of_it() {
     let local = over_postgres(&database).await.start().await;
     let wire = local.wire().await;
     let (game, book) = long_game(&wire, &database, 10_000).await;
+    // Without snapshots the first ask reads everything, and remembers on its way.
+    local.store.breaks(Call::Snapshot, Fault::Away);
+    local.store.breaks(Call::SaveSnapshot, Fault::Away);
     let pages = async |what: &str, at_seq: Option<u64>| {
         let before = local.store.count(Call::Entries);
         let told = wire.try_get(&game.id, at_seq).await.unwrap();
         assert_eq!(told.seq, at_seq.unwrap_or(10_000), "{what}");
         local.store.count(Call::Entries) - before
     };
-    // Five hundred entries a page; the first ask reads them all, and remembers on its way.
+    // Five hundred entries a page.
     assert!(pages("cold", Some(9_000)).await >= 18);
     for at in [9_000, 8_999, 8_700, 8_300, 5_000, 1_025, 1_024, 1_023, 3, 9_100] {
         let read = pages("warm", Some(at)).await;
@@ -60,6 +64,31 @@ async fn scenario_73_rewinding_a_long_game_reads_a_bounded_part_of_it() {
     let (frames, _) = watching.rest().await;
     assert_eq!(seqs(&frames), (9_991..=10_000).collect::<Vec<_>>());
     assert!(local.store.count(Call::Entries) - before <= 3);
+}
+
+/// Nodes that know nothing, over a game of a hundred thousand entries.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scenario_73_a_cold_node_answers_any_entry_of_a_very_long_game_from_a_bounded_part_of_it() {
+    const ENTRIES: u32 = 100_000;
+    let database = postgres::database().await;
+    let maker = over_postgres(&database).await.limits(|limits| limits.history_cache_bytes = 0).start().await;
+    let wire = maker.wire().await;
+    let (game, book) = long_game(&wire, &database, ENTRIES).await;
+    // Whoever reads past an entry of which a snapshot is due makes it, while there is room in the queue.
+    let mut missing: Vec<u64> = (1..=u64::from(ENTRIES / HISTORY_STEP)).map(|step| step * u64::from(HISTORY_STEP)).collect();
+    while let Some(seq) = missing.last() {
+        wire.try_get(&game.id, Some(*seq)).await.unwrap();
+        let there = database.column("SELECT seq::text FROM snapshot").await;
+        missing.retain(|seq| !there.contains(&seq.to_string()));
+    }
+    let step = u64::from(HISTORY_STEP);
+    for (at, most) in [(Some(1), 2), (Some(1_023), step + 4), (Some(1_024), 4), (Some(90_000), step + 4), (None, 500 + step + 4)] {
+        let cold = over_postgres(&database).await.start().await;
+        let told = cold.wire().await.try_get(&game.id, at).await.unwrap();
+        assert_eq!(told.position.unwrap().cells.len() as u64, at.unwrap_or(u64::from(ENTRIES)) - 1);
+        assert_eq!(told.book_digest, book.digest_at(told.seq as usize));
+        assert!(cold.store.entries_read() <= most, "{} entries for {at:?}", cold.store.entries_read());
+    }
 }
 
 /// Opens so many games, moves once in each, looks at it from behind, and leaves them.

@@ -1,11 +1,16 @@
-//! E: replays after rule changes. (The snapshots of row 43 do not exist.)
+//! E: replays after rule changes. (What else can be wrong with snapshots: `service/snapshots.rs`.)
 
 use plybook_core::Digest;
 use plybook_proto::v1::{self, UndoBy};
+use plybook_server::games::snapshots::Fate;
+use plybook_tests::injected::over_postgres;
+use plybook_tests::long_book::LongBook;
+use plybook_tests::postgres;
 use plybook_tests::refused::Refused;
+use plybook_tests::table::SEED;
 use plybook_tests::wire::{PlayedGame, Wire};
 
-use super::{Pair, two_nodes};
+use super::{Pair, two_nodes, until};
 
 /// A game of three moves, four entries.
 async fn played(wire: &Wire) -> String {
@@ -105,4 +110,40 @@ async fn scenario_41_an_entry_that_todays_rules_refuse_is_named_and_the_game_is_
     }
     assert_eq!(rows(&pair, &id).await, before, "nothing is rewritten, nothing deleted");
     a.game().players(&["old", "new"]).await.play("b2").await;
+}
+
+/// Snapshots that older and newer builds, a broken disk or a lost future have left: two nodes over Postgres.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scenario_43_snapshots_that_no_longer_load_are_rebuilt_from_the_book() {
+    let database = postgres::database().await;
+    let maker = over_postgres(&database).await.start().await;
+    let wire = maker.wire().await;
+    let game = wire.game().mnk(100, 100, 100).seed(&SEED).await;
+    let mut book = LongBook::of(&wire.book(&game.id).await, SEED);
+    book.write_until(&database, 3_000).await;
+    let kept = async || database.column("SELECT seq || ' ' || md5(bytes) FROM snapshot WHERE format = 1 ORDER BY seq").await;
+    let now = wire.get(&game.id).await;
+    until("the snapshots are kept", || async { kept().await.len() == 2 }).await;
+    let good = kept().await;
+    for (spoilt, fate) in [
+        ("UPDATE snapshot SET bytes = set_byte(bytes, 300, get_byte(bytes, 300) # 1)", Fate::Corrupt),
+        ("UPDATE snapshot SET bytes = substr(bytes, 1, 40)", Fate::Corrupt),
+        ("UPDATE snapshot SET format = 0", Fate::OtherFormat),
+        ("DELETE FROM snapshot WHERE format = 0; UPDATE snapshot SET format = 2", Fate::OtherFormat),
+        ("UPDATE snapshot SET digest = sha256('a lost future')", Fate::OtherDigest),
+        ("DELETE FROM snapshot", Fate::Missing),
+    ] {
+        database.execute(spoilt).await;
+        let node = over_postgres(&database).await.start().await;
+        let there = node.wire().await;
+        assert_eq!(there.get(&game.id).await, now, "{spoilt}");
+        assert!(node.snapshots(fate) >= 1, "{spoilt}: counted");
+        until("the snapshots are rebuilt", || async { kept().await == good }).await;
+        let next = over_postgres(&database).await.start().await;
+        for at in [Some(2_047), Some(2_999), None] {
+            let told = next.wire().await.try_get(&game.id, at).await.unwrap();
+            assert_eq!(told.book_digest, book.digest_at(told.seq as usize), "{spoilt}");
+        }
+        assert_eq!(next.snapshots(Fate::Restored), 3, "{spoilt}");
+    }
 }

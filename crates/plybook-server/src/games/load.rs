@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use plybook_core::game::Head;
+use plybook_core::game::{Head, State};
 use plybook_core::{Header, Seq};
 use plybook_store::{Foreign, GameKey, StoredEntry};
 
@@ -39,19 +39,30 @@ impl Games {
         Ok(table)
     }
 
-    /// Follows what the store has after the table's head; answers what was new.
+    /// Follows what the store has after the table's head; answers what was new. Where that is more than a
+    /// page, the rest is followed from the latest snapshot.
     pub(super) async fn refresh(&self, key: GameKey, table: &mut Table) -> Result<usize, Unfit> {
-        let mut followed = 0;
-        loop {
-            let page = self.follow_page(key, table).await?;
-            followed += page;
-            if page < PAGE_ENTRIES as usize {
-                return Ok(followed);
+        let before = table.game.head().seq.0;
+        let mut whole = self.follow_page(key, table).await?;
+        if whole {
+            let mut snapshot = self.stored(key, Seq(u32::MAX), &table.opened).await;
+            let closed = snapshot.as_ref().filter(|game| game.state() == State::Closed).map(|game| game.head().seq);
+            if let Some(last) = closed.filter(|_| table.seed.is_none()) {
+                // The last line of a foreign book tells its seed, so it is to be followed.
+                snapshot = self.stored(key, Seq(last.0 - 1), &table.opened).await;
+            }
+            if let Some(game) = snapshot.filter(|game| game.head().seq > table.game.head().seq) {
+                table.skips_to(game);
             }
         }
+        while whole {
+            whole = self.follow_page(key, table).await?;
+        }
+        Ok((table.game.head().seq.0 - before) as usize)
     }
 
-    async fn follow_page(&self, key: GameKey, table: &mut Table) -> Result<usize, Unfit> {
+    /// Follows a page; answers whether it was whole, so that there may be more.
+    async fn follow_page(&self, key: GameKey, table: &mut Table) -> Result<bool, Unfit> {
         let entries = self.after(key, table.game.head(), PAGE_ENTRIES).await?;
         for stored in &entries {
             let mut followed = table.follow(stored);
@@ -62,7 +73,7 @@ impl Games {
             followed?;
             self.offer(key, &table.game);
         }
-        Ok(entries.len())
+        Ok(entries.len() == PAGE_ENTRIES as usize)
     }
 
     /// The entries after this one, at most `limit`, if it is the one that the store has.
