@@ -20,8 +20,8 @@ use plybook_server::refusal::Refusal;
 use plybook_server::signing::Keys;
 use plybook_server::{Config, Parts, Server};
 use plybook_store::{
-    Append, Create, Error, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Refused, Snapshot, Sqlite, SqliteOptions, Store,
-    StoredEntry, StoredRefusal, Summary, TenantId, Wake,
+    Append, Create, Error, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Refused, Snapshot, Sqlite,
+    SqliteOptions, Store, StoredEntry, StoredRefusal, Summary, TenantId, Wake,
 };
 use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 use tempfile::TempDir;

@@ -44,7 +44,8 @@ use crate::fault::{UNDEFINED_TABLE, classify, sqlstate};
 use crate::migrations;
 use crate::refused::{Refused, StoredRefusal};
 use crate::store::{
-    Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Snapshot, Store, StoredEntry, Summary, TenantId, Wake,
+    Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Snapshot, Store, StoredEntry, Summary,
+    TenantId, Wake,
 };
 
 /// How long [`Store::close`] waits for connections that are still in use.

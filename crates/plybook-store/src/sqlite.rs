@@ -37,7 +37,8 @@ use crate::fault::classify;
 use crate::migrations;
 use crate::refused::{Refused, StoredRefusal};
 use crate::store::{
-    Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Snapshot, Store, StoredEntry, Summary, TenantId, Wake,
+    Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Snapshot, Store, StoredEntry, Summary,
+    TenantId, Wake,
 };
 
 /// Books in one SQLite file.
