@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use plybook_core::Seq;
 use plybook_core::book::Link as Entry;
 use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{Connection as _, query};
@@ -111,7 +112,7 @@ fn rows(key: GameKey, before: usize, entries: &[Entry]) -> Question<'_> {
         .bind(key.tenant.0)
         .bind(key.game)
         .bind(i32::try_from(before).unwrap_or(i32::MAX))
-        .bind(entries.iter().map(|entry| request_of(entry.digest).id).collect::<Vec<_>>())
+        .bind(entries.iter().zip(before as u32 + 1..).map(|(entry, seq)| request_of(Seq(seq), entry.digest).id).collect::<Vec<_>>())
         .bind(entries.iter().map(|entry| &entry.digest.0[..]).collect::<Vec<_>>())
         .bind(entries.iter().map(|entry| entry.text.as_str()).collect::<Vec<_>>())
 }

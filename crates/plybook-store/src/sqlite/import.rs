@@ -1,8 +1,9 @@
 //! A book that was played elsewhere, in one transaction.
 //!
 //! Invariant: it is there whole or not at all. There is one writer, so other writes wait for it: rows go in many
-//! to a statement, so that the longest book takes less time than a write waits. Reads go on meanwhile.
+//! to a statement, and in the order of every index. Reads go on meanwhile.
 
+use plybook_core::Seq;
 use sqlx::sqlite::{SqliteConnection, SqlitePool};
 use sqlx::{Executor, QueryBuilder, Sqlite, query};
 
@@ -57,11 +58,11 @@ async fn insert(transaction: &mut SqliteConnection, book: &ForeignBook, creation
         .await?;
     for (page, entries) in book.links.chunks(ENTRIES_AT_ONCE).enumerate() {
         let mut sql = QueryBuilder::new("INSERT INTO book_entry (tenant_id, game_id, seq, request_id, request_hash, digest, line) ");
-        sql.push_values(entries.iter().zip(page * ENTRIES_AT_ONCE + 1..), |mut row, (entry, seq)| {
-            let request = request_of(entry.digest);
+        sql.push_values(entries.iter().zip((page * ENTRIES_AT_ONCE) as u32 + 1..), |mut row, (entry, seq)| {
+            let request = request_of(Seq(seq), entry.digest);
             row.push_bind(book.key.tenant.0)
                 .push_bind(book.key.game)
-                .push_bind(i64::try_from(seq).unwrap_or(i64::MAX))
+                .push_bind(i64::from(seq))
                 .push_bind(request.id)
                 .push_bind(request.hash.to_vec())
                 .push_bind(entry.digest.0.to_vec())
