@@ -102,6 +102,9 @@ impl Game {
         }
         match &entry.body {
             Body::Given(Move { verdict: Verdict::Finished(_), .. }) => Err("a move that ended a game is given".to_owned()),
+            Body::Given(_) if entry.time != self.header.created || entry.actor.by != self.header.by => {
+                Err("a given move has the time and the principal of the header".to_owned())
+            }
             Body::Given(made) => self.fold_move(entry.seq, entry.actor.seat, made),
             Body::Commit(commit) => self.fold_commit(entry.actor.seat, commit, entry.time),
             Body::Reveal(reveal) => self.fold_reveal(entry.actor.seat, reveal, entry.time),

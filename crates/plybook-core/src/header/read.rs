@@ -29,7 +29,7 @@ struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     fn header(&mut self) -> Result<Header, scan::Why> {
-        self.exactly("plybook 1")?;
+        self.format()?;
         let game = self.field("game")?;
         let game = Uuid::try_parse(game).map_err(|_| format!("{game:?} is not a UUID"))?;
         let created = self.field("created")?;
@@ -62,6 +62,14 @@ impl<'a> Lines<'a> {
             return Err("follows the header's last line".to_owned());
         }
         Ok(Header { game, created, by, ruleset, params, seats, commitment, seed_from, undo, origin, entropy, receipts })
+    }
+
+    /// The number that says which grammar all that follows is in; there is one so far.
+    fn format(&mut self) -> Result<(), scan::Why> {
+        match scan::number::<u32>(self.field("plybook")?)? {
+            1 => Ok(()),
+            other => Err(format!("says that the book is of format {other}; this build reads format 1")),
+        }
     }
 
     fn line(&mut self) -> Result<&'a str, scan::Why> {
