@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use plybook_core::entry::Body;
 use plybook_core::game::{Ask, Request};
-use plybook_core::{Book, Digest, Entry, Seed, Seq};
+use plybook_core::{Book, Digest, Entry, Seed, Seq, Time};
 use plybook_rulesets::Registry;
 
 use crate::toy;
@@ -88,6 +88,12 @@ pub fn request_of(entry: &Entry) -> Request {
         Body::Given(_) => panic!("a move that was given is asked for by nobody"),
     };
     Request { actor: entry.actor.clone(), expected: Seq(entry.seq.0 - 1), ask }
+}
+
+/// When that request came: an absence is told once its time is over, and stamped with the end of it.
+pub fn asked_at(entry: &Entry) -> Time {
+    let late = u64::from(matches!(entry.body, Body::Absent(_)));
+    Time::from_unix_ms(entry.time.unix_ms() + late)
 }
 
 /// The text of a `.positions` file.

@@ -7,6 +7,7 @@
 //! Invariant: everything that a game takes from outside is fixed here. Where nothing else is said it is created at
 //! [`START`], each entry comes a second later, and ids and seeds are the same in every run.
 
+mod forks;
 mod holds;
 mod joining;
 mod value;
@@ -19,7 +20,9 @@ use plybook_core::dice::Face;
 use plybook_core::entry::{Actor, Body, Move};
 use plybook_core::game::{Ask, Request};
 use plybook_core::header::{Entropy, Place, Principal, Receipts, SeedFrom, UndoBy, UndoPolicy};
-use plybook_core::{Action, Book, Digest, Entry, Game, Header, ParamValue, Position, Rejection, Seat, Seed, Seq, Time, Uuid, diagram};
+use plybook_core::{
+    Action, Book, Digest, Entry, Game, Header, Origin, ParamValue, Position, Rejection, Seat, Seed, Seq, Time, Uuid, diagram,
+};
 use plybook_rulesets::Registry;
 
 pub use joining::nonce;
@@ -46,6 +49,10 @@ pub fn table() -> Table {
         players: (0..MARKS.len()).map(|seat| format!("player-{seat}")).collect(),
         undo: UndoPolicy { by: UndoBy::Free, over_throw: false, after_end: false },
         entropy: Entropy::Service,
+        receipts: Receipts::OnRequest,
+        origin: None,
+        begins_with: Vec::new(),
+        seed_from: SeedFrom::Caller,
         seed: Seed::new(SEED),
         game: Uuid::from_u128(0x1234_5678_9abc_4def_8123_4567_89ab_cdef),
         created: START,
@@ -64,6 +71,11 @@ pub struct Table {
     players: Vec<String>,
     undo: UndoPolicy,
     entropy: Entropy,
+    receipts: Receipts,
+    origin: Option<Origin>,
+    /// What a fork is given of its origin.
+    begins_with: Vec<Move>,
+    seed_from: SeedFrom,
     seed: Seed,
     game: Uuid,
     created: Time,
@@ -172,6 +184,20 @@ impl Table {
         self
     }
 
+    /// The seed counts as drawn by the service.
+    pub fn seed_of_the_service(mut self) -> Table {
+        self.laying_out();
+        self.seed_from = SeedFrom::Service;
+        self
+    }
+
+    /// Every answer carries a receipt.
+    pub fn receipts_always(mut self) -> Table {
+        self.laying_out();
+        self.receipts = Receipts::Always;
+        self
+    }
+
     /// Another id.
     pub fn id(mut self, id: u128) -> Table {
         self.laying_out();
@@ -229,13 +255,16 @@ impl Table {
                 params,
                 seats: (0..usize::from(self.seats)).map(place).collect(),
                 commitment: self.seed.commitment(),
-                seed_from: SeedFrom::Caller,
+                seed_from: self.seed_from,
                 undo: self.undo,
-                origin: None,
+                origin: self.origin,
                 entropy: self.entropy,
-                receipts: Receipts::OnRequest,
+                receipts: self.receipts,
             };
-            Started { book: Book::new(header.clone()), game: Game::new(header, rules), seed: self.seed.clone(), now: START }
+            let book = Book::new(header.clone());
+            let mut started = Started { book, game: Game::new(header, rules), seed: self.seed.clone(), now: START };
+            self.begins_with.iter().for_each(|made| started.give(made));
+            started
         })
     }
 

@@ -16,7 +16,7 @@ fn laid(ruleset: &str, side: i64, random: &mut Random) -> Table {
 }
 
 /// One random request that the game accepts: mostly moves, often undos, seldom the closing.
-fn anything(table: Table, random: &mut Random) -> Table {
+pub(super) fn anything(table: Table, random: &mut Random) -> Table {
     let standing = table.game().standing().len() as u64;
     let may_undo = standing > 0 && (table.game().state() == State::Active || table.game().header().undo.after_end);
     if table.game().state() == State::Finished && random.once_in(3) {
@@ -46,7 +46,7 @@ fn at_random(mut table: Table, requests: u64, random: &mut Random) -> (Table, Ve
 }
 
 #[track_caller]
-fn folds_to(table: &Table, digests: &[Digest]) {
+pub(super) fn folds_to(table: &Table, digests: &[Digest]) {
     let mut folded = Vec::new();
     let game = fold(table.rulesets(), &table.book().print(), |_, game| folded.push(game.position_digest()));
     assert_eq!(folded, digests, "digests at every entry\n{}", table.book().print());

@@ -309,7 +309,9 @@ fn header_refused(line: usize, from: &str, to: &str, why: &str) {
 
 #[test]
 fn a_header_has_one_form() {
-    header_refused(1, "plybook 1", "plybook 2", "is not \"plybook 1\"");
+    header_refused(1, "plybook 1", "plybook 2", "says that the book is of format 2; this build reads format 1");
+    header_refused(1, "plybook 1", "plybook 01", "is not a number");
+    header_refused(1, "plybook 1", "plybok 1", "is not the field \"plybook\"");
     header_refused(2, "game 1", "game 9g", "is not a UUID");
     header_refused(2, "9abc-4def", "9ABC-4DEF", "canonical");
     header_refused(3, "created 2026-01-01T", "created 2026-01-01t", "is not a time");

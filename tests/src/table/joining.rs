@@ -1,11 +1,15 @@
 //! Games that ask their seats for nonces.
+//!
+//! Invariant: where nothing else is said, a seat's nonce is the same in every run.
 
-use plybook_core::entropy::{Commit, IfAbsent, Joint, commitment};
+use ed25519_dalek::{Signer as _, SigningKey};
+use plybook_core::entropy::{Commit, IfAbsent, Joint, SeatSignature, commitment, signed_bytes};
 use plybook_core::game::Ask;
 use plybook_core::header::Entropy;
 use plybook_core::{Seat, Time};
 
 use super::Table;
+use crate::random::Random;
 
 /// The nonce of a seat of the tests: 16 bytes, one seat's unlike another's.
 pub fn nonce(seat: u8) -> Vec<u8> {
@@ -22,7 +26,7 @@ impl Table {
 
     /// What `seat` promises by its [`nonce`].
     pub fn promise(&self, seat: u8) -> Commit {
-        Commit { commitment: commitment(&self.header().digest(), Seat(seat), &nonce(seat)), signed: None }
+        self.promise_of(seat, &nonce(seat), None)
     }
 
     /// `seat` commits to its [`nonce`].
@@ -31,6 +35,25 @@ impl Table {
         let promise = self.promise(seat);
         self.must(Some(Seat(seat)), Ask::Commit(promise));
         self
+    }
+
+    /// `seat` commits to its [`nonce`] and signs that with a key of its own.
+    #[track_caller]
+    pub fn commit_signed(mut self, seat: u8, key: [u8; 32]) -> Table {
+        let promise = self.promise_of(seat, &nonce(seat), Some(key));
+        self.must(Some(Seat(seat)), Ask::Commit(promise));
+        self
+    }
+
+    fn promise_of(&self, seat: u8, nonce: &[u8], key: Option<[u8; 32]>) -> Commit {
+        let (header, seat) = (self.header().digest(), Seat(seat));
+        let commitment = commitment(&header, seat, nonce);
+        let sign = |key: [u8; 32]| {
+            let key = SigningKey::from_bytes(&key);
+            let signature = key.sign(&signed_bytes(&header, seat, &commitment)).to_bytes();
+            SeatSignature { key: key.verifying_key().to_bytes(), signature }
+        };
+        Commit { commitment, signed: key.map(sign) }
     }
 
     /// `seat` reveals its [`nonce`].
@@ -55,6 +78,33 @@ impl Table {
         }
         for seat in 0..self.seats {
             self = self.reveal(seat);
+        }
+        self
+    }
+
+    /// The seats join in any order with any nonces, some with keys of their own; sometimes one never does
+    /// and the game is closed, more than `seconds` after the last entry. `at` sees the table after every entry.
+    pub fn joined_at_random(mut self, seconds: u64, random: &mut Random, mut at: impl FnMut(&Table)) -> Table {
+        let mut nonces = Vec::new();
+        for _ in 0..self.seats {
+            let bytes = random.from_to(16, 64);
+            nonces.push((0..bytes).map(|_| random.bits() as u8).collect::<Vec<u8>>());
+        }
+        for revealing in [false, true] {
+            let mut waiting: Vec<u8> = (0..self.seats).collect();
+            while !waiting.is_empty() {
+                if random.once_in(40) {
+                    self = self.later(seconds + 1).close();
+                    at(&self);
+                    return self;
+                }
+                let seat = waiting.swap_remove(random.below(waiting.len() as u64) as usize);
+                let nonce = &nonces[usize::from(seat)];
+                let key = random.once_in(3).then(|| random.bytes());
+                let ask = if revealing { Ask::Reveal(nonce.clone()) } else { Ask::Commit(self.promise_of(seat, nonce, key)) };
+                self.must(Some(Seat(seat)), ask);
+                at(&self);
+            }
         }
         self
     }
