@@ -13,8 +13,8 @@ use anyhow::bail;
 use plybook_core::game::Fault;
 use plybook_core::game::State;
 use plybook_core::receipt::PublicKeys;
-use plybook_core::verify::{Report, Signed, Wrong, verify_signed};
-use plybook_core::{Outcome, Receipt, Seat};
+use plybook_core::verify::{DiceClaim, Report, Signed, Wrong, verify_signed};
+use plybook_core::{Origin, Outcome, Receipt, Seat};
 use plybook_rulesets::Registry;
 use serde_json::{Value, json};
 
@@ -154,12 +154,13 @@ fn in_words(file: &Path, verdict: &Verdict) -> String {
         Verdict::Wrong(wrong) => format!("{file}: WRONG: {wrong}"),
         Verdict::NotProved(why, kept) => format!("{file}: NOT PROVED: it follows from itself, but {why}{}", kept_lines(kept)),
         Verdict::Verified(report, kept) => format!(
-            "{file}: verified\n  game {} of {}, {} entries, {}\n  {}\n  dice: {}\n  head digest {}\n  {}{}",
+            "{file}: verified\n  game {} of {}, {} entries, {}\n  {}\n{}  dice: {}\n  head digest {}\n  {}{}",
             report.header.game,
             report.header.ruleset,
             report.entries,
             state(report.state),
             outcome(report.outcome.as_ref()),
+            report.header.origin.as_ref().map_or_else(String::new, origin),
             report.dice,
             report.digest,
             signature(report.signed, kept),
@@ -188,9 +189,12 @@ fn as_json(file: &Path, verdict: &Verdict) -> Value {
             "entries": report.entries,
             "state": state(report.state),
             "winners": report.outcome.as_ref().map(|outcome| seats(outcome).collect::<Vec<_>>()),
+            "void": report.outcome.as_ref().is_some_and(Outcome::is_void),
             "reason": report.outcome.as_ref().map(|outcome| outcome.reason.to_string()),
+            "given_moves": report.header.given(),
             "throws": report.throws,
             "dice": report.dice.to_string(),
+            "signed_seats": signed_seats(report.dice),
             "head_digest": report.digest.to_string(),
             "signed": matches!(report.signed, Signed::By(_)),
             "key_id": key_id(report.signed),
@@ -201,6 +205,20 @@ fn as_json(file: &Path, verdict: &Verdict) -> Value {
 
 fn kept_json(kept: &[Finding]) -> Value {
     kept.iter().map(Finding::as_json).collect()
+}
+
+/// What a fork's book does not prove: it has the digest of the book that does.
+fn origin(origin: &Origin) -> String {
+    let Origin { game, seq, digest, given } = origin;
+    format!("  a fork: {given} moves were given by entry {seq} (digest {digest}) of game {game}, whose book proves them and their dice\n")
+}
+
+/// The seats whose own keys signed what they committed to.
+fn signed_seats(dice: DiceClaim) -> Vec<u8> {
+    match dice {
+        DiceClaim::FixedJointly { signed, .. } => signed.iter().map(|Seat(seat)| seat).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The key that the book names, whether it was given or not.
@@ -222,6 +240,7 @@ const fn state(state: State) -> &'static str {
 fn outcome(outcome: Option<&Outcome>) -> String {
     match outcome {
         None => "still going on".to_owned(),
+        Some(outcome) if outcome.is_void() => format!("no result ({})", outcome.reason),
         Some(outcome) if outcome.winning_seats().is_empty() => format!("drawn ({})", outcome.reason),
         Some(outcome) => format!("won by seat {} ({})", outcome.winning_seats(), outcome.reason),
     }

@@ -8,13 +8,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
+use plybook_core::entropy::IfAbsent;
 use plybook_core::game::State;
 use plybook_core::verify::verify;
 use plybook_rulesets::Registry;
 use plybook_tests::deal::Deal;
 use plybook_tests::node;
 use plybook_tests::random::Random;
-use plybook_tests::table::Table;
+use plybook_tests::table::{Table, table};
 
 use super::second;
 
@@ -22,6 +23,10 @@ use super::second;
 const GAMES: u64 = 4;
 /// Requests in a game that does not end before.
 const REQUESTS: u64 = 120;
+/// Games with nonces of the seats.
+const JOINT: u64 = 9;
+/// For each step of joining.
+const SECONDS: u32 = 3600;
 
 fn folder() -> PathBuf {
     node::root().join("tests/corpus")
@@ -61,7 +66,59 @@ fn games() -> Vec<(String, Table)> {
             (format!("{}-{}-{n}", card.name, card.version), played(&deal, &mut random))
         })
     });
-    games.collect()
+    games.chain(forks()).chain(joint()).collect()
+}
+
+/// A fork of a game of each version of a ruleset.
+fn forks() -> impl Iterator<Item = (String, Table)> {
+    let cards: Vec<_> = Registry::standard().cards().map(|card| (card.name, card.version)).collect();
+    cards.into_iter().enumerate().map(|(at, (name, version))| {
+        let mut random = Random::new(1_000_000 + at as u64);
+        let fork = forked(&dealt(name, 1, &mut random).version(version), &mut random);
+        (format!("{name}-{version}-fork"), onward(fork, &mut random))
+    })
+}
+
+/// Games that ask for nonces; every third is a fork.
+fn joint() -> impl Iterator<Item = (String, Table)> {
+    (0..JOINT).map(|n| {
+        let mut random = Random::new(2_000_000 + n);
+        let deal = dealt("snakes_and_ladders", 1, &mut random);
+        let laid = match n % 3 {
+            2 => forked(&deal, &mut random),
+            _ => deal.table().undo_over_throw().seed(random.bytes()).id(random.bits().into()),
+        };
+        let laid = laid.receipts_always().joint(SECONDS, *random.pick(&[IfAbsent::Abort, IfAbsent::Forfeit]));
+        let joined = laid.joined_at_random(SECONDS.into(), &mut random, |_| {});
+        (format!("snakes_and_ladders-1-joint-{n}"), onward(joined, &mut random))
+    })
+}
+
+/// The beginning of a game goes on as another one.
+fn forked(deal: &Deal, random: &mut Random) -> Table {
+    let mut origin = deal.table().undo_over_throw().seed(random.bytes()).id(random.bits().into());
+    let mut at = 1;
+    for _ in 0..1 + random.below(12) {
+        let Some((action, _)) = random.action(origin.game().play()) else { break };
+        let notation = origin.game().rules().write_action(action);
+        origin = origin.play(&notation);
+        if origin.game().state() == State::Active {
+            at = origin.game().head().seq.0;
+        }
+    }
+    table().fork(&origin, at).seed(random.bytes()).id(random.bits().into())
+}
+
+fn onward(mut table: Table, random: &mut Random) -> Table {
+    for _ in 0..REQUESTS / 2 {
+        if table.game().to_move().is_none() {
+            break;
+        }
+        let Some((action, _)) = random.action(table.game().play()) else { break };
+        let notation = table.game().rules().write_action(action);
+        table = table.play(&notation);
+    }
+    table
 }
 
 /// At random, but half of what can be popped is: repetitions are what its versions differ in.
@@ -123,7 +180,9 @@ fn the_corpus_has_every_version_of_every_ruleset() {
     let want: BTreeSet<String> = Registry::standard().cards().map(|card| card.id().to_string()).collect();
     assert!(have.is_superset(&want), "PLYBOOK_WRITE_CORPUS=1 cargo test -p plybook-tests corpus: {have:?} are not all of {want:?}");
     let all = texts.concat();
-    for fact in [" undo ", " close ", " throw=", " draw=yes", " win=", " line=", "^ ply=", " skip=", "undo-after-end yes"] {
+    let joined = [" given ", " commit ", " key=", " reveal ", " absent ", "\norigin ", "\nentropy joint ", "\nreceipts always\n"];
+    let played = [" undo ", " close ", " throw=", " draw=yes", " win=", " line=", "^ ply=", " skip=", "undo-after-end yes"];
+    for fact in played.iter().chain(&joined) {
         assert!(all.contains(fact), "no book of the corpus has {fact:?}");
     }
     assert!(all.len() < 300 << 10, "{} bytes are more than a repository should carry for ever", all.len());
