@@ -3,6 +3,7 @@
 mod conduct;
 mod foreign;
 mod lists;
+mod oldest;
 mod postgres;
 mod racing;
 mod refusals;
