@@ -14,12 +14,14 @@
 //! | [`score`] | how good an action is |
 //! | [`meter`] | a budget in nodes, what is spent of it, and when to stop |
 //! | [`chance`] | a bot's own random numbers, and what it expects of dice |
+//! | [`solve`] | what a position is worth under best play, where a game has a solver |
 //! | [`registry`] | the strategies of this release |
 
 pub mod chance;
 pub mod meter;
 pub mod registry;
 pub mod score;
+pub mod solve;
 pub mod strategy;
 pub mod view;
 
