@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::missing_panics_doc)]
 
+pub mod arena;
 pub mod asks;
 pub mod collector;
 pub mod deal;

@@ -13,18 +13,33 @@
 //! | [`strategy`] | a way to choose: its card, and what it answers |
 //! | [`score`] | how good an action is |
 //! | [`meter`] | a budget in nodes, what is spent of it, and when to stop |
-//! | [`chance`] | a bot's own random numbers, and what it expects of dice |
+//! | [`chance`] | a bot's own random numbers |
+//! | `trial` | a game of the bot's own, to look ahead in |
+//! | `estimate` | how good a position looks that is not played to its end |
+//! | `threats`, `throws` | actions that win now; what a bot expects of dice |
+//! | [`random`], [`heuristic`], [`minimax`], [`mcts`] | strategies for every ruleset |
 //! | [`solve`] | what a position is worth under best play, where a game has a solver |
+//! | [`analysis`] | actions with scores, and the threats of every seat, for hints |
 //! | [`registry`] | the strategies of this release |
 
+pub mod analysis;
 pub mod chance;
+mod estimate;
+pub mod heuristic;
+pub mod mcts;
 pub mod meter;
+pub mod minimax;
+pub mod random;
 pub mod registry;
 pub mod score;
 pub mod solve;
 pub mod strategy;
+mod threats;
+mod throws;
+mod trial;
 pub mod view;
 
+pub use analysis::{Analysis, analyse};
 pub use chance::Chance;
 pub use meter::{Budget, Meter};
 pub use registry::Bots;

@@ -5,6 +5,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::heuristic::Heuristic;
+use crate::mcts::Mcts;
+use crate::minimax::Minimax;
+use crate::random::Random;
 use crate::strategy::{Card, Strategy, StrategyId};
 
 /// The strategies of a build, by name and version.
@@ -26,7 +30,7 @@ pub struct UnknownStrategy {
 impl Bots {
     /// Every strategy of this release.
     pub fn standard() -> Bots {
-        Bots::default()
+        Bots::default().with(Arc::new(Random)).with(Arc::new(Heuristic)).with(Arc::new(Minimax)).with(Arc::new(Mcts))
     }
 
     /// The same and one more. A name and version may be registered once.

@@ -3,6 +3,7 @@
 //! Invariant: the same view, budget and chance give the same answer on every machine. A choice that was
 //! broken off would not, so there is none: [`NoChoice::Stopped`].
 
+use std::cmp::Reverse;
 use std::fmt;
 
 use plybook_core::Action;
@@ -72,6 +73,18 @@ pub struct Choice {
     /// What is known of the legal actions, best first. Others were not looked at, or only so far as to
     /// see that they are not better.
     pub scores: Vec<(Action, Score)>,
+}
+
+impl Choice {
+    /// The best of `scores`, by chance among equals; nothing if there is none.
+    pub(crate) fn best(mut scores: Vec<(Action, Score)>, nodes: u64, chance: &mut Chance) -> Option<Choice> {
+        // Stable: equals keep their order.
+        scores.sort_by_key(|(_, score)| Reverse(*score));
+        let best = scores.first()?.1;
+        let equals = scores.iter().take_while(|(_, score)| *score == best).count();
+        let (action, score) = *chance.pick(&scores[..equals])?;
+        Some(Choice { action, score, exact: false, nodes, scores })
+    }
 }
 
 /// Why there is no choice.

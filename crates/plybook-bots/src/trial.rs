@@ -1,0 +1,197 @@
+//! A game of the bot's own, to look ahead in.
+//!
+//! Invariant: after as many steps back as forward, everything is as it was: the game, the key and the
+//! estimate. The game that is looked at is never touched.
+
+use std::cmp::Reverse;
+use std::ops::ControlFlow;
+
+use plybook_core::dice::{Face, Throw};
+use plybook_core::{Action, Cell, Content, Outcome, Play, Position, Seat};
+
+use crate::estimate::Estimate;
+use crate::meter::{LISTED_PER_NODE, Meter};
+use crate::score::Score;
+use crate::strategy::NoChoice;
+use crate::view::View;
+
+/// So many candidates of a large position are ranked; the rest is too far down to matter.
+const RANKED_MOST: usize = 1_024;
+
+/// A clone of a game, with what a search wants to know of every position.
+#[derive(Clone, Debug)]
+pub(crate) struct Trial {
+    play: Play,
+    estimate: Estimate,
+    key: u64,
+    keys: Vec<u64>,
+    repeats: bool,
+}
+
+/// What may be tried, most promising first.
+#[derive(Clone, Debug)]
+pub(crate) struct Moves {
+    /// The actions; some may turn out not to be legal.
+    pub(crate) actions: Vec<Action>,
+    /// Whether no legal action was left out.
+    pub(crate) all: bool,
+}
+
+impl Trial {
+    pub(crate) fn new(view: &View<'_>) -> Trial {
+        let repeats = view.rules().setup().counts_repetition;
+        Trial { play: view.to_trial(), estimate: Estimate::of(view), key: 0, keys: Vec::new(), repeats }
+    }
+
+    pub(crate) const fn position(&self) -> &Position {
+        self.play.position()
+    }
+
+    pub(crate) const fn seat(&self) -> Option<Seat> {
+        self.play.position().to_move()
+    }
+
+    pub(crate) const fn outcome(&self) -> Option<&Outcome> {
+        self.play.position().outcome()
+    }
+
+    /// Steps taken.
+    pub(crate) const fn steps(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether what a position is worth may depend on how it came about.
+    pub(crate) const fn repeats(&self) -> bool {
+        self.repeats
+    }
+
+    /// The same for positions that are the same, within this trial.
+    pub(crate) fn key(&self) -> u64 {
+        let turn = self.seat().map_or(0, |seat| mixed(TURN | u64::from(seat.0)));
+        let key = self.key.wrapping_add(turn);
+        let last = self.play.standing().last();
+        match last.filter(|_| self.repeats) {
+            Some(last) => key.wrapping_add(mixed(STOOD | u64::from(self.position().occurrences(last.seat)))),
+            None => key,
+        }
+    }
+
+    /// The dice that an action throws.
+    pub(crate) fn throw(&self, action: Action) -> Option<Throw> {
+        self.play.rules().throw(action)
+    }
+
+    /// One step forward, at the cost of a node; answers whether the action is legal. `faces` are as many
+    /// as [`Trial::throw`] says.
+    pub(crate) fn step(&mut self, action: Action, faces: &[Face], meter: &mut Meter<'_>) -> Result<bool, NoChoice> {
+        meter.spend(1)?;
+        let Ok(changes) = self.play.resolve(action, faces) else { return Ok(false) };
+        self.keys.push(self.key);
+        for change in changes.cells() {
+            self.key = self.key.wrapping_sub(of_cell(change.cell, change.before)).wrapping_add(of_cell(change.cell, change.after));
+        }
+        for change in changes.registers() {
+            let of = |value: u32| mixed(REGISTER ^ u64::from(change.register.0) << 32 ^ u64::from(value));
+            self.key = self.key.wrapping_sub(of(change.before)).wrapping_add(of(change.after));
+        }
+        self.estimate.enter(changes.cells());
+        self.play.step(changes, !faces.is_empty());
+        Ok(true)
+    }
+
+    /// One step back; nothing where none was taken.
+    pub(crate) fn back(&mut self) {
+        let Some(key) = self.keys.pop() else { return };
+        self.key = key;
+        if let Some(standing) = self.play.back() {
+            self.estimate.leave(standing.changes.cells());
+        }
+    }
+
+    /// Back to so many steps.
+    pub(crate) fn back_to(&mut self, steps: usize) {
+        while self.steps() > steps {
+            self.back();
+        }
+    }
+
+    /// Asks something as if `seat` were to move.
+    pub(crate) fn as_if<T>(&mut self, seat: Seat, ask: impl FnOnce(&mut Trial) -> T) -> T {
+        let had = self.play.hand_turn(seat);
+        let answer = ask(self);
+        if let Some(had) = had {
+            self.play.hand_turn(had);
+        }
+        answer
+    }
+
+    /// What the position looks like for a seat, without looking ahead.
+    pub(crate) fn estimate(&self, seat: Seat) -> Score {
+        Score::estimate(self.estimate.value(self.play.rules(), self.position(), seat))
+    }
+
+    /// Everything that might be legal, in a fixed order; on a board too large for that, what is near.
+    pub(crate) fn candidates(&self, meter: &mut Meter<'_>) -> Result<Moves, NoChoice> {
+        if let Some(actions) = self.estimate.near(&self.play) {
+            return Ok(Moves { actions, all: false });
+        }
+        let mut actions = Vec::new();
+        if let Some(seat) = self.seat() {
+            self.play.rules().candidates(self.position(), seat, &mut |action| {
+                actions.push(action);
+                ControlFlow::Continue(())
+            });
+        }
+        meter.spend(actions.len() as u64 / LISTED_PER_NODE)?;
+        Ok(Moves { actions, all: true })
+    }
+
+    /// What may be tried, most promising first; the `most` best where there are more. Legal actions
+    /// that there are are never all left out.
+    pub(crate) fn moves(&self, most: usize, meter: &mut Meter<'_>) -> Result<Moves, NoChoice> {
+        let Some(seat) = self.seat() else { return Ok(Moves { actions: Vec::new(), all: true }) };
+        let Moves { actions: listed, mut all } = self.candidates(meter)?;
+        let mut ranked: Vec<(Reverse<i64>, usize, Action)> = Vec::with_capacity(listed.len());
+        let rank = |action: Action| Reverse(self.estimate.rank(self.position(), seat, action));
+        ranked.extend(listed.into_iter().enumerate().map(|(i, action)| (rank(action), i, action)));
+        if most < RANKED_MOST && ranked.len() > RANKED_MOST {
+            ranked.select_nth_unstable(RANKED_MOST - 1);
+            ranked.truncate(RANKED_MOST);
+            all = false;
+        }
+        ranked.sort_unstable();
+        let mut actions: Vec<Action> = ranked.into_iter().map(|(_, _, action)| action).collect();
+        if !all || actions.len() > most {
+            actions.retain(|action| self.play.is_legal(*action));
+            if actions.is_empty() {
+                actions = self.play.legal();
+            }
+            all &= actions.len() <= most;
+            actions.truncate(most);
+        }
+        Ok(Moves { actions, all })
+    }
+
+    /// The legal actions, most promising first; the `most` best where there are more.
+    pub(crate) fn legal(&self, most: usize, meter: &mut Meter<'_>) -> Result<Moves, NoChoice> {
+        let mut moves = self.moves(most, meter)?;
+        moves.actions.retain(|action| self.play.is_legal(*action));
+        Ok(moves)
+    }
+}
+
+const TURN: u64 = 1 << 60;
+const STOOD: u64 = 1 << 61;
+const REGISTER: u64 = 1 << 62;
+
+fn of_cell(cell: Cell, content: Content) -> u64 {
+    if content.is_nothing() { 0 } else { mixed(u64::from(cell.0) << 8 | u64::from(content.0)) }
+}
+
+/// The finalizer of SplitMix64 (S. Vigna, public domain).
+const fn mixed(number: u64) -> u64 {
+    let z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
