@@ -64,6 +64,7 @@ fn new_game(key: GameKey, request: RequestKey) -> NewGame {
         ruleset: "mnk".to_owned(),
         ruleset_version: 3,
         players: vec!["ann".to_owned(), "bob".to_owned()],
+        given: Vec::new(),
     }
 }
 

@@ -34,6 +34,7 @@ pub async fn book(file: &Path, entries: u32) -> String {
         ruleset: header.ruleset.name.clone(),
         ruleset_version: header.ruleset.version,
         players: Vec::new(),
+        given: Vec::new(),
     };
     let store = Sqlite::open(&SqliteOptions { busy_timeout: PATIENCE, ..SqliteOptions::new(file) }).await.unwrap();
     assert_eq!(store.create(new).await.unwrap(), Create::Created);

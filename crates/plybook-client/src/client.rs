@@ -57,6 +57,15 @@ impl Client {
             .map_err(|error| error.to(id))
     }
 
+    /// Makes a new game that goes on from an entry of another. An empty request id is filled in; where nobody
+    /// answers, the error tells it.
+    pub async fn fork_game(&self, mut request: v1::ForkGameRequest) -> Result<v1::ForkGameResponse, Error> {
+        let id = fill(&mut request.request_id);
+        self.call(request, |channel, request| async move { self.games(channel).fork_game(request).await })
+            .await
+            .map_err(|error| error.to(id))
+    }
+
     /// Makes a move. An empty request id is filled in; where nobody answers, the error tells it.
     pub async fn make_move(&self, mut request: v1::MakeMoveRequest) -> Result<v1::MakeMoveResponse, Error> {
         let id = fill(&mut request.request_id);

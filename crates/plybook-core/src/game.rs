@@ -6,6 +6,7 @@
 
 mod decide;
 mod fold;
+mod forking;
 mod joining;
 mod snapshot;
 
@@ -14,6 +15,7 @@ use std::sync::Arc;
 pub use decide::{Ask, Request};
 pub use fold::{Fault, FoldError};
 pub use snapshot::{BadSnapshot, FORMAT as SNAPSHOT_FORMAT};
+pub use forking::{Fork, ForkError, Forked, fork};
 
 use crate::dice::Dice;
 use crate::digest::Digest;

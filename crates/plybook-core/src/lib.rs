@@ -14,7 +14,7 @@
 //! | [`rules`], [`ruleset`], [`params`] | what a game's author writes |
 //! | [`play`] | a position with its way back: one generic step forward and one back |
 //! | [`dice`], [`entropy`], [`digest`] | what can be proved |
-//! | [`header`], [`origin`], [`entry`], [`book`] | the text that is stored |
+//! | [`header`], [`origin`], [`entry`], [`book`], [`standing`] | the text that is stored |
 //! | [`game`], [`rejection`] | folds the book, decides what may be appended |
 //! | [`receipt`] | a signature over a head, and the public keys that check it |
 //! | [`verify`] | checks a whole book |
@@ -50,6 +50,7 @@ pub mod ruleset;
 mod scan;
 pub mod seat;
 pub mod seq;
+pub mod standing;
 pub mod time;
 pub mod verify;
 

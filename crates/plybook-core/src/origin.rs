@@ -9,8 +9,12 @@ use std::fmt;
 
 use uuid::Uuid;
 
+use crate::book::Book;
 use crate::digest::Digest;
+use crate::entry::Body;
+use crate::header::Header;
 use crate::seq::Seq;
+use crate::standing::StandingMoves;
 use crate::{limits, scan};
 
 /// The entry of another game that this one goes on from.
@@ -52,6 +56,62 @@ impl Origin {
         }
         Ok(())
     }
+
+    /// Whether what `fork` says of its origin is so: `origin` has the entry with its digest, and the moves that
+    /// stood there, by the same seats with the same faces, are those that `fork` begins with. Each
+    /// book is taken as it is; whether it follows from itself is asked elsewhere.
+    pub fn check_against(fork: &Book, origin: &Book) -> Result<(), String> {
+        let Some(named) = fork.header().origin else { return Err("the game is no fork".to_owned()) };
+        let there = usize::try_from(named.seq.0.saturating_sub(1)).ok().and_then(|at| origin.links().get(at));
+        let digest = there.map(|link| link.digest).ok_or_else(|| named.too_short(origin.head().seq))?;
+        let standing = StandingMoves::at(origin.header(), origin.lines(), named.seq)?;
+        let lines = fork.lines().iter().take(named.given as usize);
+        named.check_moves(fork.header(), lines.map(|link| link.text.as_str()), &Found { header: origin.header(), digest, standing })
+    }
+
+    /// The same with what was found of the other game, and the fork's lines from entry 2 on.
+    pub fn check_moves<'a>(&self, fork: &Header, lines: impl Iterator<Item = &'a str>, found: &Found<'_>) -> Result<(), String> {
+        let header = found.header;
+        if header.game != self.game {
+            return Err(format!("it was forked from game {}, not from game {}", self.game, header.game));
+        }
+        if found.digest != self.digest {
+            return Err(format!("entry {} of game {} has digest {}, not {}", self.seq, self.game, found.digest, self.digest));
+        }
+        if (&header.ruleset, &header.params, header.seat_count()) != (&fork.ruleset, &fork.params, fork.seat_count()) {
+            return Err(format!("game {} has other rules", self.game));
+        }
+        let moves = found.standing.moves();
+        if moves.len() != self.given as usize {
+            return Err(format!("{} moves stood at entry {} of game {}, not {}", moves.len(), self.seq, self.game, self.given));
+        }
+        let mut lines = lines;
+        for (seq, standing) in (2u32..).zip(moves) {
+            let line = lines.next().ok_or_else(|| format!("entry {seq}, a move given to it, is missing"))?;
+            let entry = fork.read_entry(line).map_err(|error| format!("entry {seq}: {}", error.why))?;
+            match entry.body {
+                Body::Given(made) if (entry.actor.seat, &made) == (Some(standing.seat), &standing.made) => {}
+                _ => return Err(format!("entry {seq} is not the move {} that stood in game {}", seq - 1, self.game)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The sentence for a book that ends before the entry.
+    pub fn too_short(&self, head: Seq) -> String {
+        format!("game {} ends with entry {head}, before entry {}", self.game, self.seq)
+    }
+}
+
+/// What a game has at the entry that a fork names.
+#[derive(Debug)]
+pub struct Found<'a> {
+    /// Its header.
+    pub header: &'a Header,
+    /// The digest of the entry.
+    pub digest: Digest,
+    /// The moves that stand there.
+    pub standing: StandingMoves,
 }
 
 /// As in a header.

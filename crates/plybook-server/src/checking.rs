@@ -4,6 +4,9 @@
 //! Invariant: it reads the book itself and trusts no cache, and it only reads; a wrong entry is an
 //! answer, not an error. A game that goes on is checked up to where it was when its last page was read.
 
+mod origin;
+
+pub use origin::{OriginFinding, check_origin};
 use plybook_core::game::Fault;
 use plybook_core::verify::{Report, Verifier, Wrong};
 use plybook_core::{Book, Digest, Header, Seq};

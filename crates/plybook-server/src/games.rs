@@ -7,6 +7,7 @@
 //! | [`load`] | reads a book from the store |
 //! | [`act`] | decides a request and appends what comes of it |
 //! | [`create`] | creates a game |
+//! | [`fork`] | creates a game that goes on from an entry of another |
 //! | [`history`] | positions at earlier entries |
 //! | `noted` | what of a refused request is remembered |
 //! | [`snapshots`] | games of the store at some of their entries, read and saved |
@@ -17,6 +18,7 @@
 
 pub mod act;
 pub mod create;
+pub mod fork;
 pub mod history;
 pub mod load;
 mod noted;

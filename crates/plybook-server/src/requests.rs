@@ -4,6 +4,7 @@
 //! sense is the game's to say. Two copies of a request have the same [`RequestKey`].
 
 pub mod canon;
+pub mod fork;
 pub mod joining;
 pub mod page;
 pub mod plan;

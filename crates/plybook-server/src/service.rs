@@ -6,6 +6,7 @@ mod appending;
 mod close_game;
 mod compare_books;
 mod create_game;
+mod fork_game;
 mod get_book;
 mod get_game;
 mod import_book;
@@ -66,6 +67,10 @@ impl GameService for GameRpc {
 
     async fn create_game(&self, request: Request<v1::CreateGameRequest>) -> Result<Response<v1::CreateGameResponse>, Status> {
         Ok(Response::new(create_game::answer(&self.0, request).await?))
+    }
+
+    async fn fork_game(&self, request: Request<v1::ForkGameRequest>) -> Result<Response<v1::ForkGameResponse>, Status> {
+        Ok(Response::new(fork_game::answer(&self.0, request).await?))
     }
 
     async fn make_move(&self, request: Request<v1::MakeMoveRequest>) -> Result<Response<v1::MakeMoveResponse>, Status> {

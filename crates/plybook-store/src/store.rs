@@ -4,6 +4,7 @@
 
 use async_trait::async_trait;
 pub use plybook_core::game::State;
+use plybook_core::book::Link;
 use plybook_core::{Digest, Seed, Seq, Time, Uuid};
 use tokio::sync::mpsc;
 
@@ -59,6 +60,8 @@ pub struct NewGame {
     pub ruleset_version: u32,
     /// The players in seat order, for lists; empty ids are left out of them.
     pub players: Vec<String>,
+    /// The lines that a forked game begins with, entries 2 and on; no caller asked for any of them alone.
+    pub given: Vec<Link>,
 }
 
 /// What came of a creation.
@@ -191,7 +194,7 @@ pub enum News {
 /// Where books are kept.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Creates a game: header, seed and lists, all or nothing, durable before the answer.
+    /// Creates a game: header, seed, lists and the lines given to it, all or nothing, durable before the answer.
     async fn create(&self, game: NewGame) -> Result<Create, Error>;
 
     /// Appends one line after the entry that it was decided on, or says why not; durable before the

@@ -5,6 +5,7 @@
 //! signed is not verified: a forger would take the signature off. So is one that is not what somebody kept of it.
 
 mod kept;
+mod origin;
 mod walk;
 
 use std::path::{Path, PathBuf};
@@ -14,11 +15,12 @@ use plybook_core::game::Fault;
 use plybook_core::game::State;
 use plybook_core::receipt::PublicKeys;
 use plybook_core::verify::{DiceClaim, Report, Signed, Wrong, verify_signed};
-use plybook_core::{Origin, Outcome, Receipt, Seat};
+use plybook_core::{Outcome, Receipt, Seat};
 use plybook_rulesets::Registry;
 use serde_json::{Value, json};
 
 use kept::{Finding, Kept};
+use origin::OriginBook;
 
 use crate::keys::public_keys;
 use crate::screen::Screen;
@@ -39,12 +41,17 @@ pub(crate) struct VerifyArgs {
     public_key: Vec<PathBuf>,
     #[command(flatten)]
     kept: kept::KeptArgs,
+    /// The book of the game that FILES were forked from: each must begin with what stood there
+    #[arg(long, value_name = "FILE", conflicts_with = "database")]
+    origin: Option<PathBuf>,
 }
 
 /// What came of one file.
 enum Verdict {
     Verified(Box<Report>, Vec<Finding>),
     Wrong(Wrong),
+    /// The book follows from itself, and does not begin with what stood in the game that it names.
+    NotForked(String),
     /// The book follows from itself, and none of the keys given signed it, or it is not what was kept.
     NotProved(String, Vec<Finding>),
     /// The file itself cannot be read.
@@ -61,13 +68,14 @@ pub(crate) async fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     }
     let keys = public_keys(&args.public_key)?;
     let mut kept = args.kept.read(args.files.len())?;
+    let origin = args.origin.as_deref().map(OriginBook::read).transpose()?;
     let registry = Registry::standard();
     let screen = Screen::new();
     let mut wrong = 0;
     for file in &args.files {
-        let verdict = check(file, &registry, &keys, &mut kept);
+        let verdict = check(file, &registry, (&keys, origin.as_ref()), &mut kept);
         wrong += usize::from(!matches!(verdict, Verdict::Verified(..)));
-        let told = if args.json { as_json(file, &verdict).to_string() } else { in_words(file, &verdict) };
+        let told = if args.json { as_json(file, &verdict).to_string() } else { in_words(file, &verdict, origin.is_some()) };
         screen.say(told)?;
     }
     let mut left = 0;
@@ -92,13 +100,16 @@ fn without_book(file: &Path, receipt: &Receipt, json: bool) -> String {
     format!("{file}: NOT COMPARED: game {game}, entry {seq}: {why}")
 }
 
-fn check(file: &Path, registry: &Registry, keys: &PublicKeys, kept: &mut Kept) -> Verdict {
+fn check(file: &Path, registry: &Registry, (keys, origin): (&PublicKeys, Option<&OriginBook>), kept: &mut Kept) -> Verdict {
     match read(file) {
         Err(why) => Verdict::Unreadable(why),
         Ok(bytes) => match String::from_utf8(bytes) {
             Err(error) => Verdict::Wrong(not_text(&error)),
             Ok(text) => match verify_signed(&text, registry, keys) {
-                Ok(report) => proved(report, keys, kept.compare(&text, keys)),
+                Ok(report) => match origin.map_or(Ok(()), |origin| origin.begins(&text)) {
+                    Ok(()) => proved(report, keys, kept.compare(&text, keys)),
+                    Err(why) => Verdict::NotForked(why),
+                },
                 Err(wrong) => Verdict::Wrong(wrong),
             },
         },
@@ -147,12 +158,13 @@ fn not_text(error: &std::string::FromUtf8Error) -> Wrong {
     Wrong { line: Some(line), seq: None, fault: Fault::Form, why: "is not UTF-8".to_owned() }
 }
 
-fn in_words(file: &Path, verdict: &Verdict) -> String {
+fn in_words(file: &Path, verdict: &Verdict, compared: bool) -> String {
     let file = file.display();
     match verdict {
         Verdict::Unreadable(why) => format!("{file}: cannot be read: {why}"),
         Verdict::Wrong(wrong) => format!("{file}: WRONG: {wrong}"),
         Verdict::NotProved(why, kept) => format!("{file}: NOT PROVED: it follows from itself, but {why}{}", kept_lines(kept)),
+        Verdict::NotForked(why) => format!("{file}: WRONG ORIGIN: it follows from itself, but {why}"),
         Verdict::Verified(report, kept) => format!(
             "{file}: verified\n  game {} of {}, {} entries, {}\n  {}\n{}  dice: {}\n  head digest {}\n  {}{}",
             report.header.game,
@@ -160,7 +172,7 @@ fn in_words(file: &Path, verdict: &Verdict) -> String {
             report.entries,
             state(report.state),
             outcome(report.outcome.as_ref()),
-            report.header.origin.as_ref().map_or_else(String::new, origin),
+            report.header.origin.as_ref().map_or_else(String::new, |origin| origin::told(origin, compared)),
             report.dice,
             report.digest,
             signature(report.signed, kept),
@@ -176,7 +188,7 @@ fn kept_lines(kept: &[Finding]) -> String {
 fn as_json(file: &Path, verdict: &Verdict) -> Value {
     let file = file.display().to_string();
     match verdict {
-        Verdict::Unreadable(why) => json!({ "file": file, "verified": false, "why": why }),
+        Verdict::Unreadable(why) | Verdict::NotForked(why) => json!({ "file": file, "verified": false, "why": why }),
         Verdict::NotProved(why, kept) => json!({ "file": file, "verified": false, "why": why, "kept": kept_json(kept) }),
         Verdict::Wrong(wrong) => {
             json!({ "file": file, "verified": false, "line": wrong.line, "entry": wrong.seq.map(|seq| seq.0), "why": wrong.why })
@@ -195,6 +207,8 @@ fn as_json(file: &Path, verdict: &Verdict) -> Value {
             "throws": report.throws,
             "dice": report.dice.to_string(),
             "signed_seats": signed_seats(report.dice),
+            "origin_game_id": report.header.origin.map(|origin| origin.game.to_string()),
+            "origin_entry": report.header.origin.map(|origin| origin.seq.0),
             "head_digest": report.digest.to_string(),
             "signed": matches!(report.signed, Signed::By(_)),
             "key_id": key_id(report.signed),
@@ -205,12 +219,6 @@ fn as_json(file: &Path, verdict: &Verdict) -> Value {
 
 fn kept_json(kept: &[Finding]) -> Value {
     kept.iter().map(Finding::as_json).collect()
-}
-
-/// What a fork's book does not prove: it has the digest of the book that does.
-fn origin(origin: &Origin) -> String {
-    let Origin { game, seq, digest, given } = origin;
-    format!("  a fork: {given} moves were given by entry {seq} (digest {digest}) of game {game}, whose book proves them and their dice\n")
 }
 
 /// The seats whose own keys signed what they committed to.

@@ -71,12 +71,10 @@ impl Games {
             ruleset: header.ruleset.name.clone(),
             ruleset_version: header.ruleset.version,
             players: header.seats.iter().map(|place| place.player.clone()).collect(),
+            given: Vec::new(),
         };
         let key = new.key;
-        // In a task of its own, so that a caller who goes away does not drop it midway.
-        let store = Arc::clone(&self.store);
-        let created = tokio::spawn(async move { store.create(new).await }).await;
-        match created.map_err(|error| Refusal::internal(format!("a creation panicked: {error}")))?? {
+        match self.store_new(new).await? {
             Create::Created => {
                 let first = Arc::new(Game::new(header.clone(), Arc::clone(&rules)));
                 let opened = Opened { header, rules: Ok(rules), request_id: plan.request.id, foreign: None };
@@ -88,6 +86,13 @@ impl Games {
         }
     }
 
+    /// In a task of its own, so that a caller who goes away does not drop it midway.
+    pub(super) async fn store_new(&self, new: NewGame) -> Result<Create, Refusal> {
+        let store = Arc::clone(&self.store);
+        let created = tokio::spawn(async move { store.create(new).await }).await;
+        Ok(created.map_err(|error| Refusal::internal(format!("a creation panicked: {error}")))??)
+    }
+
     /// What the registry makes of a plan. Rules may take long to build.
     async fn choose(&self, plan: &mut Plan) -> Result<(RulesetId, Params, Arc<dyn Rules>), Refusal> {
         let registry = Arc::clone(&self.registry);
@@ -95,9 +100,7 @@ impl Games {
         let seats = plan.seats.len() as u8;
         let chosen = tokio::task::spawn_blocking(move || registry.choose(&name, version, params, seats)).await;
         let chosen = chosen.map_err(|error| Refusal::internal(format!("building rules panicked: {error}")))??;
-        if plan.entropy != Entropy::Service && !throws_dice(&chosen.1) {
-            return Err(Refusal::field("joint_entropy", format!("{} throws no dice", chosen.0)));
-        }
+        check_entropy(plan.entropy, &chosen.0, &chosen.1)?;
         Ok(chosen)
     }
 
@@ -120,6 +123,14 @@ impl Games {
         self.opened.insert(key, Arc::clone(&opened)).await;
         self.tables.insert(key, SharedTable::new(Table::at_header(opened, Some(seed))?)).await;
         Ok(())
+    }
+}
+
+/// Nobody is asked for a nonce where no dice are thrown.
+pub(super) fn check_entropy(entropy: Entropy, ruleset: &RulesetId, params: &Params) -> Result<(), Refusal> {
+    match entropy {
+        Entropy::Joint(_) if !throws_dice(params) => Err(Refusal::field("joint_entropy", format!("{ruleset} throws no dice"))),
+        _ => Ok(()),
     }
 }
 

@@ -54,7 +54,7 @@ pub fn create(caller: &Caller, message: v1::CreateGameRequest) -> Result<Plan, R
 }
 
 /// What came into the contract later is hashed only where it is asked for, so that earlier requests stay what they were.
-fn policies(mut canon: Canon, joint: Option<&v1::JointEntropy>, receipts: i32) -> Canon {
+pub(super) fn policies(mut canon: Canon, joint: Option<&v1::JointEntropy>, receipts: i32) -> Canon {
     if let Some(joint) = joint {
         let seconds = joint.step_time.map_or(0, |time| time.seconds);
         canon = canon.text("joint_entropy").signed(seconds).signed(joint.if_absent.into());

@@ -99,7 +99,7 @@ async fn keep(
     };
     let verification = match finding {
         Finding::Unsupported(_) => None,
-        finding => Some(verify_game::told(finding)?),
+        finding => Some(verify_game::told(store.as_ref(), caller.game(head.game), finding).await?),
     };
     Ok(v1::ImportBookResponse {
         game_id: head.game.to_string(),

@@ -2,13 +2,15 @@
 //!
 //! Invariant: a wrong entry is an answer, not an error.
 
+use plybook_core::Header;
 use plybook_core::header::SeedFrom;
 use plybook_core::verify::DiceClaim;
 use plybook_proto::v1;
+use plybook_store::{GameKey, Store};
 use tonic::Request;
 
 use crate::auth::authenticate;
-use crate::checking::{Finding, check};
+use crate::checking::{Finding, OriginFinding, check, check_origin};
 use crate::refusal::Refusal;
 use crate::replies;
 use crate::requests;
@@ -19,15 +21,16 @@ pub(super) async fn answer(service: &Service, request: Request<v1::VerifyGameReq
     let caller = authenticate(&request)?;
     let key = caller.game(requests::game_id(&request.into_inner().game_id)?);
     telemetry::record_game(key.game);
-    let found = told(check(service.games.store().as_ref(), service.games.registry(), key).await?)?;
+    let store = service.games.store().as_ref();
+    let found = told(store, key, check(store, service.games.registry(), key).await?).await?;
     if found.first_wrong_seq.is_none() {
         telemetry::record_entry(key.game, requests::seq(found.entries));
     }
     Ok(found)
 }
 
-/// What was found, for whoever asked.
-pub(super) fn told(finding: Finding) -> Result<v1::VerifyGameResponse, Refusal> {
+/// What was found of this stored game, for whoever asked.
+pub(super) async fn told(store: &dyn Store, key: GameKey, finding: Finding) -> Result<v1::VerifyGameResponse, Refusal> {
     match finding {
         Finding::Nothing => Err(Refusal::GameNotFound),
         Finding::Unsupported(error) => Err(error.into()),
@@ -38,14 +41,29 @@ pub(super) fn told(finding: Finding) -> Result<v1::VerifyGameResponse, Refusal> 
             book_digest: digest.map_or_else(Vec::new, |digest| digest.0.to_vec()),
             ..v1::VerifyGameResponse::default()
         }),
-        Finding::Verified(report) => Ok(v1::VerifyGameResponse {
-            entries: u64::from(report.entries),
-            book_digest: report.digest.0.to_vec(),
-            dice_claim: claim(report.dice).into(),
-            signed_seats: signed(report.dice),
-            ..v1::VerifyGameResponse::default()
-        }),
+        Finding::Verified(report) => {
+            let (origin_claim, origin_why) = origin(store, key, &report.header).await?;
+            Ok(v1::VerifyGameResponse {
+                entries: u64::from(report.entries),
+                book_digest: report.digest.0.to_vec(),
+                dice_claim: claim(report.dice).into(),
+                signed_seats: signed(report.dice),
+                origin_claim: origin_claim.into(),
+                origin_why,
+                ..v1::VerifyGameResponse::default()
+            })
+        }
     }
+}
+
+/// What is said of a fork's beginning.
+async fn origin(store: &dyn Store, key: GameKey, header: &Header) -> Result<(v1::OriginClaim, String), Refusal> {
+    let Some(origin) = &header.origin else { return Ok((v1::OriginClaim::Unspecified, String::new())) };
+    Ok(match check_origin(store, key, header, origin).await? {
+        OriginFinding::Holds => (v1::OriginClaim::Holds, String::new()),
+        OriginFinding::NotHere => (v1::OriginClaim::NotHere, String::new()),
+        OriginFinding::Differs(why) => (v1::OriginClaim::Differs, why),
+    })
 }
 
 const fn claim(claim: DiceClaim) -> v1::DiceClaim {
