@@ -13,6 +13,7 @@ mod link;
 mod migrate;
 mod play;
 mod refusals;
+mod replay;
 mod screen;
 mod serve;
 mod typed;
@@ -41,6 +42,8 @@ enum Command {
     Play(play::PlayArgs),
     /// Shows a game, redrawn at every entry
     Watch(watch::WatchArgs),
+    /// Looks through a game or a .ply file entry by entry, or forks a game
+    Replay(replay::ReplayArgs),
     /// Writes a game's book, a .ply file
     Export(export::ExportArgs),
     /// Checks books with no server and no network, or every game of a database
@@ -65,6 +68,7 @@ async fn main() -> ExitCode {
         Command::Migrate(args) => migrate::run(args).await,
         Command::Play(args) => play::run(args).await,
         Command::Watch(args) => watch::run(args).await,
+        Command::Replay(args) => replay::run(args).await,
         Command::Export(args) => export::run(args).await,
         Command::Verify(args) => verify::run(&args).await,
         Command::Refusals(args) => refusals::run(args).await,

@@ -144,7 +144,8 @@ fn signature(signed: Signed, kept: &[Finding]) -> String {
     }
 }
 
-fn read(file: &Path) -> Result<Vec<u8>, String> {
+/// The bytes of a file that a book may be.
+pub(crate) fn read(file: &Path) -> Result<Vec<u8>, String> {
     let bytes = std::fs::metadata(file).map_err(|error| error.to_string())?.len();
     if bytes > FILE_BYTES_MAX {
         return Err(format!("has {bytes} bytes; no book has more than {FILE_BYTES_MAX}"));

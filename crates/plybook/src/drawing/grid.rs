@@ -8,24 +8,36 @@ use std::ops::Range;
 
 use plybook_proto::v1;
 
-use super::Look;
+use super::{Look, Room};
 
 /// Most rows, and most columns, in one picture.
 const SIDE_MAX: u32 = 40;
 
 pub(super) fn draw(size: &v1::Grid, cells: &[v1::OccupiedCell], look: Look<'_>) -> String {
+    draw_within(size, cells, look, Room::default())
+}
+
+pub(super) fn draw_within(size: &v1::Grid, cells: &[v1::OccupiedCell], look: Look<'_>, room: Room) -> String {
     let (width, height) = (size.width.max(1), size.height.max(1));
     let focus = look.bright.last().copied().filter(|cell| *cell < width * height);
     let focus = focus.unwrap_or((height / 2) * width + width / 2);
-    let (rows, cols) = (window(focus / width, height), window(focus % width, width));
     let pieces: HashMap<u32, String> = cells.iter().map(|cell| (cell.cell, marks_on(cell, look.marks))).collect();
     let bright: HashSet<u32> = look.bright.iter().copied().collect();
 
     let label = |row: u32| look.notation.row(row, height, width);
+    // Beside the rows stand the columns' names, and of a part of a board that it is one.
+    let fitting = |lines: usize| u32::try_from(lines).unwrap_or(u32::MAX).clamp(1, SIDE_MAX);
+    let most = if height as usize + 1 > room.lines { fitting(room.lines.saturating_sub(2)) } else { SIDE_MAX };
+    let rows = window(focus / width, height, most);
     let label_width = rows.clone().map(|row| label(row).chars().count()).max().unwrap_or(0);
-    let columns: Vec<String> = cols.clone().map(|col| look.notation.column(col)).collect();
-    let longest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(1);
-    let cell_width = longest(&mut pieces.values().chain(&columns).map(|text| text.chars().count())).max(1);
+    let longest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(1).max(1);
+    let names = |cols: Range<u32>| cols.map(|col| look.notation.column(col)).collect::<Vec<_>>();
+    let wide = |cols: &Range<u32>| longest(&mut pieces.values().chain(&names(cols.clone())).map(|text| text.chars().count()));
+    let around = |most: u32| window(focus % width, width, most);
+    // Fewer columns may have shorter names, but never longer ones.
+    let widest = wide(&around(SIDE_MAX));
+    let cols = around(fitting(room.columns.saturating_sub(label_width + 1) / (widest + 2)));
+    let (columns, cell_width) = (names(cols.clone()), wide(&cols));
 
     let mut lines = Vec::new();
     for row in rows.clone() {
@@ -46,10 +58,10 @@ pub(super) fn draw(size: &v1::Grid, cells: &[v1::OccupiedCell], look: Look<'_>) 
     lines.join("\n")
 }
 
-/// At most [`SIDE_MAX`] of `0..all`, with `focus` in the middle where that can be.
-fn window(focus: u32, all: u32) -> Range<u32> {
-    let first = focus.saturating_sub(SIDE_MAX / 2).min(all.saturating_sub(SIDE_MAX));
-    first..all.min(first + SIDE_MAX)
+/// At most so many of `0..all`, with `focus` in the middle where that can be.
+fn window(focus: u32, all: u32, most: u32) -> Range<u32> {
+    let first = focus.saturating_sub(most / 2).min(all.saturating_sub(most));
+    first..all.min(first + most)
 }
 
 fn marks_on(cell: &v1::OccupiedCell, marks: &[String]) -> String {

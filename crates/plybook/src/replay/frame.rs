@@ -1,0 +1,118 @@
+//! What is shown of one step: the board after an entry, and who did what, when.
+//!
+//! Invariant: a frame comes from the book alone, and is the same on a terminal and in a pipe; only
+//! the room for its board differs.
+
+use plybook_core::entry::{Body, Entry};
+use plybook_core::{Game, Seq};
+use plybook_proto::v1;
+use plybook_server::replies;
+
+use super::pages::Fault;
+use super::told;
+use super::timeline::Timeline;
+use super::throw;
+use crate::drawing::{self, Look, Notation, Room};
+
+/// One step of a book.
+#[derive(Debug)]
+pub(super) struct Frame {
+    /// Which entry of which game.
+    pub(super) title: String,
+    /// What happened, and what stands after it.
+    pub(super) news: Vec<String>,
+    /// The board after it.
+    board: Board,
+    /// Who, when, and what proves it.
+    pub(super) details: Vec<String>,
+    /// What is wrong here, if anything is.
+    pub(super) wrong: Option<String>,
+}
+
+#[derive(Debug)]
+enum Board {
+    /// This build lacks the rules, and why.
+    None(String),
+    Drawn { position: Box<v1::Position>, notation: Notation, marks: Vec<String>, bright: Vec<u32> },
+}
+
+impl Frame {
+    /// The frame of a step: of an entry, or of what is wrong after the last right one.
+    pub(super) fn of(timeline: &mut Timeline, step: u32) -> Frame {
+        let seq = Seq(step).min(timeline.last());
+        let fault = timeline.fault().filter(|_| step > timeline.last().0).cloned();
+        let entry = timeline.entry(seq);
+        let marks: Vec<String> = timeline.header().seats.iter().map(|place| place.mark.clone()).collect();
+        let (board, turn) = match timeline.game_at(seq) {
+            Some(game) => (board(game, entry.as_ref(), &marks), told::turn(game, &marks)),
+            None => (Board::None(timeline.why_no_game().unwrap_or_default().to_owned()), Vec::new()),
+        };
+        let title = title(timeline, step);
+        if let Some(fault) = fault {
+            let why = format!("{}: {}", place(&fault), fault.why);
+            let details = fault.line.map(|line| format!("it reads: {}", told::plain(&line)));
+            let news = vec![format!("WRONG: {why}. The board is the one before it; nothing after it is shown.")];
+            return Frame { title, news, board, details: details.into_iter().collect(), wrong: Some(why) };
+        }
+        let Some(entry) = entry else {
+            let news = vec!["The game was created.".to_owned()].into_iter().chain(turn).collect();
+            return Frame { title, news, board, details: told::header(timeline.header()), wrong: None };
+        };
+        let news = std::iter::once(told::entry(timeline, &entry, &marks)).chain(turn).collect();
+        let mut details = vec![told::who(timeline.header(), &entry)];
+        details.extend(timeline.taken_back_by(seq).map(|undo| format!("taken back by entry {undo}")));
+        let seed = timeline.seed().cloned();
+        let throw = timeline.game_at(seq).and_then(|game| throw::told(&entry, game, seed.as_ref()));
+        let wrong = throw.as_ref().filter(|throw| throw.wrong).map(|throw| format!("entry {seq}: {}", throw.text));
+        details.extend(throw.map(|throw| throw.text));
+        details.extend(told::more(&entry));
+        Frame { title, news, board, details, wrong }
+    }
+
+    /// The board in this room.
+    pub(super) fn picture(&self, room: Room) -> String {
+        match &self.board {
+            Board::None(why) => format!("(no board: {why})"),
+            Board::Drawn { position, notation, marks, bright } => {
+                drawing::draw_within(position, Look { marks, notation: *notation, bright }, room)
+            }
+        }
+    }
+
+    /// All of it as text.
+    pub(super) fn print(&self) -> String {
+        let board = self.picture(Room::default());
+        let parts = [vec![self.title.clone()], self.news.clone(), vec![board], self.details.clone()];
+        parts.concat().join("\n")
+    }
+}
+
+fn title(timeline: &Timeline, step: u32) -> String {
+    let (header, last) = (timeline.header(), timeline.last());
+    let which = if step > last.0 { format!("After entry {last}") } else { format!("Entry {step} of {last}") };
+    format!("{which}, game {} of {}", header.game, header.ruleset)
+}
+
+/// Where a fault is, in words.
+pub(super) fn place(fault: &Fault) -> String {
+    fault.seq.map_or_else(|| "the end of the file".to_owned(), |seq| format!("entry {seq}"))
+}
+
+fn board(game: &Game, entry: Option<&Entry>, marks: &[String]) -> Board {
+    let whole = replies::game::whole(game, None);
+    let notation = Notation::of(&whole, &[]);
+    let bright = match &whole.outcome {
+        Some(outcome) => outcome.cells.clone(),
+        None => entry.map_or_else(Vec::new, changed),
+    };
+    Board::Drawn { position: Box::new(whole.position.unwrap_or_default()), notation, marks: marks.to_vec(), bright }
+}
+
+/// Where something was put; after an undo, where something was taken from.
+fn changed(entry: &Entry) -> Vec<u32> {
+    match &entry.body {
+        Body::Move(made) | Body::Given(made) => made.cells.iter().filter(|change| change.after.0 != 0).map(|change| change.cell.0).collect(),
+        Body::Undo(undo) => undo.cells.iter().map(|change| change.cell.0).collect(),
+        _ => Vec::new(),
+    }
+}
