@@ -83,13 +83,15 @@ fn table(refusals: &[v1::RefusedRequest], with_head: bool) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-fn time(one: &v1::RefusedRequest) -> String {
+/// When it was refused, as in a book.
+pub(crate) fn time(one: &v1::RefusedRequest) -> String {
     let time = one.refuse_time.unwrap_or_default();
     let ms = time.seconds.max(0).cast_unsigned().saturating_mul(1000);
     Time::from_unix_ms(ms.saturating_add(u64::from(time.nanos.max(0).cast_unsigned()) / 1_000_000)).to_string()
 }
 
-fn reason(one: &v1::RefusedRequest) -> String {
+/// The reason, without its prefix.
+pub(crate) fn reason(one: &v1::RefusedRequest) -> String {
     let name = one.reason().as_str_name();
     name.strip_prefix("ERROR_REASON_").unwrap_or(name).to_owned()
 }

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `pages` | a book as far as it is one |
 //! | `timeline` | the game at any entry |
+//! | `beside` | refused requests, each beside an entry |
 //! | `frame`, `told`, `throw` | what is shown of an entry |
 //! | `cursor` | where one stands, and what keys do |
 //! | `terminal` | the screen and the keyboard |
@@ -11,6 +12,7 @@
 //! Invariant: once the book is here no server is asked for it; a book that is wrong is shown up to there, and
 //! the fault is told.
 
+mod beside;
 mod cursor;
 mod frame;
 mod pages;
@@ -27,6 +29,7 @@ use clap::Args;
 use plybook_core::Uuid;
 use plybook_proto::v1;
 
+use self::beside::Beside;
 use self::cursor::Cursor;
 use self::frame::Frame;
 use self::pages::Pages;
@@ -68,8 +71,9 @@ pub(crate) async fn run(args: ReplayArgs) -> anyhow::Result<()> {
         }
         return fork(&args, entry).await;
     }
-    let pages = if is_file { Pages::open(file)? } else { fetched(&args).await? };
-    let mut timeline = tokio::task::spawn_blocking(move || Timeline::of(pages)).await?;
+    // A file tells of no request that became no entry.
+    let (pages, beside) = if is_file { (Pages::open(file)?, Beside::default()) } else { fetched(&args).await? };
+    let mut timeline = tokio::task::spawn_blocking(move || Timeline::of(pages, beside)).await?;
     let steps = timeline.last().0 + u32::from(timeline.fault().is_some());
     if let Some(at) = args.at.filter(|at| *at > steps) {
         return Err(usage(format!("--at: the book has {steps} entries; there is no entry {at}")));
@@ -83,9 +87,15 @@ pub(crate) async fn run(args: ReplayArgs) -> anyhow::Result<()> {
     terminal::show(&mut timeline, Cursor::new(args.at.unwrap_or(1), steps)).await
 }
 
-async fn fetched(args: &ReplayArgs) -> anyhow::Result<Pages> {
-    let book = args.link.client()?.book(&args.what).await?;
-    Pages::read(&String::from_utf8_lossy(&book))
+async fn fetched(args: &ReplayArgs) -> anyhow::Result<(Pages, Beside)> {
+    let client = args.link.client()?;
+    let book = client.book(&args.what).await?;
+    let pages = Pages::read(&String::from_utf8_lossy(&book))?;
+    let (beside, why_not) = Beside::fetch(&client, &args.what).await;
+    if let Some(why) = why_not {
+        eprintln!("{why}");
+    }
+    Ok((pages, beside))
 }
 
 fn print(timeline: &mut Timeline, at: Option<u32>, steps: u32) -> anyhow::Result<()> {

@@ -56,7 +56,8 @@ impl Frame {
         }
         let Some(entry) = entry else {
             let news = vec!["The game was created.".to_owned()].into_iter().chain(turn).collect();
-            return Frame { title, news, board, details: told::header(timeline.header()), wrong: None };
+            let details = [told::header(timeline.header()), timeline.refused_at(seq).to_vec()].concat();
+            return Frame { title, news, board, details, wrong: None };
         };
         let news = std::iter::once(told::entry(timeline, &entry, &marks)).chain(turn).collect();
         let mut details = vec![told::who(timeline.header(), &entry)];
@@ -66,6 +67,7 @@ impl Frame {
         let wrong = throw.as_ref().filter(|throw| throw.wrong).map(|throw| format!("entry {seq}: {}", throw.text));
         details.extend(throw.map(|throw| throw.text));
         details.extend(told::more(&entry));
+        details.extend_from_slice(timeline.refused_at(seq));
         Frame { title, news, board, details, wrong }
     }
 

@@ -10,6 +10,7 @@ use plybook_core::entry::{Body, Entry};
 use plybook_core::{Game, Header, Rules, Seed, Seq};
 use plybook_rulesets::Registry;
 
+use super::beside::Beside;
 use super::pages::{Fault, Pages};
 
 /// Fewest entries between two games that are kept.
@@ -20,6 +21,7 @@ const KEPT_MAX: usize = 64;
 /// A game at any of its entries.
 pub(super) struct Timeline {
     pages: Pages,
+    beside: Beside,
     /// Nothing where this build lacks the rules.
     games: Option<Games>,
     /// Why there are no games.
@@ -40,9 +42,9 @@ struct Games {
 
 impl Timeline {
     /// Follows a book to its end, or to the first entry that the rules refuse.
-    pub(super) fn of(pages: Pages) -> Timeline {
+    pub(super) fn of(pages: Pages, beside: Beside) -> Timeline {
         let rules = Registry::standard().rules_of(&pages.header);
-        let mut timeline = Timeline { pages, games: None, why_none: None, taken: HashMap::new(), plies: vec![0], seed: None };
+        let mut timeline = Timeline { pages, beside, games: None, why_none: None, taken: HashMap::new(), plies: vec![0], seed: None };
         match rules {
             Ok(rules) => timeline.follow(rules),
             Err(why) => timeline.why_none = Some(why.to_string()),
@@ -98,6 +100,11 @@ impl Timeline {
     /// What is wrong after it.
     pub(super) fn fault(&self) -> Option<&Fault> {
         self.pages.fault.as_ref()
+    }
+
+    /// The requests that were refused while this entry was the head.
+    pub(super) fn refused_at(&self, seq: Seq) -> &[String] {
+        self.beside.at(seq)
     }
 
     /// Why no board can be shown.
