@@ -4,6 +4,7 @@ mod damage;
 mod deciding;
 mod dice;
 mod folding;
+mod forking;
 mod forks;
 mod goldens;
 mod grammar;

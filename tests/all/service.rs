@@ -4,6 +4,7 @@ mod absent;
 mod audit;
 mod configuration;
 mod evidence;
+mod forks;
 mod goldens;
 mod hot;
 mod hung;

@@ -2,6 +2,7 @@
 
 mod conduct;
 mod foreign;
+mod given;
 mod lists;
 mod oldest;
 mod postgres;

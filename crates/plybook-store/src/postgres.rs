@@ -3,22 +3,24 @@
 //! | module | the noun |
 //! | --- | --- |
 //! | `connect` | options, the pool and its sessions |
-//! | `create` | a game in one statement |
+//! | `create` | a game in one statement; with the lines given to it, in one transaction |
 //! | `append` | an entry in one statement, and what else may have come of it |
 //! | `import` | a book that was played elsewhere, in one transaction |
+//! | `lines` | many lines at once |
 //! | `read` | entries, requests, seeds |
 //! | `list` | pages of games |
 //! | `refusals` | refused requests, in batches and pages |
 //! | `snapshot` | games at some of their entries |
 //! | `wake` | hints between nodes |
 //!
-//! Invariant: a write is one statement (an import one transaction), so the database alone decides between racing nodes, and it
+//! Invariant: a write is one statement (an import and a fork are one transaction), so the database alone decides between racing nodes, and it
 //! runs in a task of its own, so a caller who leaves never cuts it off halfway.
 
 mod append;
 mod connect;
 mod create;
 mod import;
+mod lines;
 mod list;
 mod read;
 mod refusals;

@@ -6,6 +6,7 @@
 //! | `connect` | options, the writer, the readers and the schema |
 //! | `write` | games and entries, each in one transaction |
 //! | `import` | a book that was played elsewhere, in one transaction |
+//! | `lines` | many lines at once |
 //! | `read` | entries, requests, seeds, pages of games |
 //! | `refusals` | refused requests, in batches and pages |
 //! | `snapshot` | games at some of their entries |
@@ -16,6 +17,7 @@
 mod busy;
 mod connect;
 mod import;
+mod lines;
 mod read;
 mod refusals;
 mod snapshot;

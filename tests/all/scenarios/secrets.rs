@@ -104,12 +104,31 @@ async fn walk(game: &PlayedGame, told: &mut Told) {
         let file = futures::stream::iter(pieces(file.as_bytes(), 500));
         told.reply("ImportBook", wire.audit().import_book(file).await);
     }
+    forks(game, told).await;
     refusals(game, told).await;
     wire.remembers(&id, 7).await;
     told.reply(
         "ListRefusals",
         wire.audit().list_refusals(v1::ListRefusalsRequest { game_id: id, page_size: 500, ..Default::default() }).await,
     );
+}
+
+/// A fork has a seed of its own, and nothing of the other game's.
+async fn forks(game: &PlayedGame, told: &mut Told) {
+    for at in [1, game.head, game.head + 1] {
+        let request = v1::ForkGameRequest {
+            request_id: plybook_tests::wire::fresh(),
+            game_id: game.id.clone(),
+            at_seq: Some(at),
+            ..v1::ForkGameRequest::default()
+        };
+        let forked = game.wire.games().fork_game(request).await;
+        if let Ok(fork) = &forked {
+            let id = &fork.get_ref().game.as_ref().unwrap().game_id;
+            told.text += &game.wire.book(id).await;
+        }
+        told.reply("ForkGame", forked);
+    }
 }
 
 /// Requests that append, each refused.

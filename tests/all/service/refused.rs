@@ -218,6 +218,7 @@ async fn another_tenants_game_is_not_there() {
         ruleset: "mnk".to_owned(),
         ruleset_version: 1,
         players: vec![],
+        given: Vec::new(),
     };
     local.store.inner().create(game).await.unwrap();
     let told = |key| Told {

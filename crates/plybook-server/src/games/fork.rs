@@ -48,7 +48,7 @@ impl Games {
         check_entropy(plan.entropy, &opened.header.ruleset, &opened.header.params)?;
         let moves = self.standing_at(plan.of, &of, &opened).await?;
         let (header, seed) = self.forked_header(plan, &opened.header, of.as_origin())?;
-        let rules = Arc::clone(&opened.rules);
+        let rules = Arc::clone(opened.rules()?);
         // A long game is a second's work.
         let forked = tokio::task::spawn_blocking(move || fork(header, rules, &moves)).await;
         let forked = forked.map_err(|error| Refusal::internal(format!("forking panicked: {error}")))?.map_err(|error| match error {

@@ -1,10 +1,14 @@
-//! A game in one statement.
+//! A game in one statement; one that comes with lines, in one transaction.
 //!
-//! Invariant: a creating request makes one game, on however many nodes it is repeated at once.
+//! Invariant: a creating request makes one game, on however many nodes it is repeated at once. The row of `game`
+//! comes first, so that who repeats a request while it is under way waits for it and then finds what it made.
 
-use sqlx::query;
+use std::time::Duration;
 
-use super::{Link, read};
+use sqlx::postgres::PgConnection;
+use sqlx::{Connection as _, query};
+
+use super::{Link, Question, lines, read};
 use crate::error::Error;
 use crate::fault::{UNIQUE_VIOLATION, classify, sqlstate};
 use crate::store::{Create, NewGame};
@@ -31,7 +35,8 @@ const CREATE: &str = "
     SELECT id FROM made";
 
 pub(super) async fn create(link: &Link, game: &NewGame) -> Result<Create, Error> {
-    if first_try(link, game).await.map_err(classify)? {
+    let made = if game.given.is_empty() { alone(link, game).await } else { with_lines(link, game).await };
+    if taken(made).map_err(classify)? {
         return Ok(Create::Created);
     }
     match read::find_creation(link, game.key.tenant, game.request.id).await? {
@@ -41,9 +46,41 @@ pub(super) async fn create(link: &Link, game: &NewGame) -> Result<Create, Error>
     }
 }
 
-/// The statement; false where the request, or the game's own id, is taken.
-async fn first_try(link: &Link, game: &NewGame) -> Result<bool, sqlx::Error> {
-    let question = query(CREATE)
+/// Whether the game was made; false where the request, or the game's own id, is taken.
+fn taken(made: Result<bool, sqlx::Error>) -> Result<bool, sqlx::Error> {
+    match made {
+        Err(error) if sqlstate(&error).as_deref() == Some(UNIQUE_VIOLATION) => Ok(false),
+        made => made,
+    }
+}
+
+/// The statement.
+async fn alone(link: &Link, game: &NewGame) -> Result<bool, sqlx::Error> {
+    link.row(statement(game)).await.map(|made| made.is_some())
+}
+
+async fn with_lines(link: &Link, game: &NewGame) -> Result<bool, sqlx::Error> {
+    let mut connection = link.pool.acquire().await?;
+    let made = transact(&mut connection, link.answer_within, game).await;
+    if made.is_err() {
+        // Whatever its transaction has come to, the end of the session ends it too.
+        connection.close_on_drop();
+    }
+    made
+}
+
+async fn transact(connection: &mut PgConnection, within: Duration, game: &NewGame) -> Result<bool, sqlx::Error> {
+    let mut transaction = connection.begin().await?;
+    if lines::row(&mut transaction, within, statement(game)).await?.is_none() {
+        transaction.rollback().await?;
+        return Ok(false);
+    }
+    lines::insert(&mut transaction, within, game.key, 1, &game.given).await?;
+    lines::commit(transaction, within).await.map(|()| true)
+}
+
+fn statement(game: &NewGame) -> Question<'_> {
+    query(CREATE)
         .bind(game.key.tenant.0)
         .bind(game.key.game)
         .bind(game.request.id)
@@ -54,10 +91,5 @@ async fn first_try(link: &Link, game: &NewGame) -> Result<bool, sqlx::Error> {
         .bind(&game.digest.0[..])
         .bind(&game.header)
         .bind(i64::from(game.ruleset_version))
-        .bind(game.created.unix_ms().cast_signed());
-    match link.row(question).await {
-        Ok(made) => Ok(made.is_some()),
-        Err(error) if sqlstate(&error).as_deref() == Some(UNIQUE_VIOLATION) => Ok(false),
-        Err(error) => Err(error),
-    }
+        .bind(game.created.unix_ms().cast_signed())
 }

@@ -5,21 +5,15 @@
 
 use std::time::Duration;
 
-use plybook_core::Seq;
-use plybook_core::book::Link as Entry;
-use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::postgres::PgConnection;
 use sqlx::{Connection as _, query};
-use tokio::time::timeout;
 
-use super::{Link, Question, read};
+use super::{Link, Question, lines, read};
 use crate::error::Error;
 use crate::fault::classify;
-use crate::foreign::{Foreign, ForeignBook, Import, request_of};
+use crate::foreign::{Foreign, ForeignBook, Import};
 use crate::row::{Columns, state_column};
 use crate::store::{GameKey, RequestKey};
-
-/// Entries in one statement: a few hundred KiB of text at most, and a few milliseconds.
-const ENTRIES_AT_ONCE: usize = 500;
 
 /// What stands in `foreign_book f`, as [`Columns::foreign`] reads it.
 pub(super) const FOREIGN_COLUMNS: &str = "
@@ -44,11 +38,6 @@ const GAME: &str = "
     )
     SELECT id FROM made";
 
-const ENTRIES: &str = "
-    INSERT INTO book_entry (tenant_id, game_id, seq, request_id, request_hash, digest, line)
-    SELECT $1::int, $2::uuid, $3::int + e.place::int, e.request_id, e.digest, e.digest, e.line
-    FROM unnest($4::uuid[], $5::bytea[], $6::text[]) WITH ORDINALITY AS e (request_id, digest, line, place)";
-
 pub(super) async fn import(link: &Link, book: &ForeignBook) -> Result<Import, Error> {
     let creation = book.request()?;
     let mut connection = link.pool.acquire().await.map_err(classify)?;
@@ -67,28 +56,12 @@ pub(super) async fn import(link: &Link, book: &ForeignBook) -> Result<Import, Er
 /// Writes all of it; false where the id is taken.
 async fn write(connection: &mut PgConnection, within: Duration, book: &ForeignBook, creation: RequestKey) -> Result<bool, sqlx::Error> {
     let mut transaction = connection.begin().await?;
-    if row(&mut transaction, within, game(book, creation)).await?.is_none() {
+    if lines::row(&mut transaction, within, game(book, creation)).await?.is_none() {
         transaction.rollback().await?;
         return Ok(false);
     }
-    for (page, entries) in book.links.chunks(ENTRIES_AT_ONCE).enumerate() {
-        row(&mut transaction, within, rows(book.key, page * ENTRIES_AT_ONCE, entries)).await?;
-    }
-    match timeout(within, transaction.commit()).await {
-        Ok(committed) => committed.map(|()| true),
-        Err(_) => Err(late(within)),
-    }
-}
-
-async fn row(connection: &mut PgConnection, within: Duration, question: Question<'_>) -> Result<Option<PgRow>, sqlx::Error> {
-    match timeout(within, question.fetch_optional(connection)).await {
-        Ok(answer) => answer,
-        Err(_) => Err(late(within)),
-    }
-}
-
-fn late(within: Duration) -> sqlx::Error {
-    sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, format!("no answer within {within:?}")))
+    lines::insert(&mut transaction, within, book.key, 0, &book.links).await?;
+    lines::commit(transaction, within).await.map(|()| true)
 }
 
 fn game(book: &ForeignBook, creation: RequestKey) -> Question<'_> {
@@ -105,16 +78,6 @@ fn game(book: &ForeignBook, creation: RequestKey) -> Question<'_> {
         .bind(book.foreign.imported.unix_ms().cast_signed())
         .bind(&book.foreign.by)
         .bind(&book.foreign.signature)
-}
-
-fn rows(key: GameKey, before: usize, entries: &[Entry]) -> Question<'_> {
-    query(ENTRIES)
-        .bind(key.tenant.0)
-        .bind(key.game)
-        .bind(i32::try_from(before).unwrap_or(i32::MAX))
-        .bind(entries.iter().zip(before as u32 + 1..).map(|(entry, seq)| request_of(Seq(seq), entry.digest).id).collect::<Vec<_>>())
-        .bind(entries.iter().map(|entry| &entry.digest.0[..]).collect::<Vec<_>>())
-        .bind(entries.iter().map(|entry| entry.text.as_str()).collect::<Vec<_>>())
 }
 
 pub(super) async fn foreign(link: &Link, key: GameKey) -> Result<Option<Foreign>, Error> {

@@ -3,20 +3,16 @@
 //! Invariant: it is there whole or not at all. There is one writer, so other writes wait for it: rows go in many
 //! to a statement, and in the order of every index. Reads go on meanwhile.
 
-use plybook_core::Seq;
 use sqlx::sqlite::{SqliteConnection, SqlitePool};
-use sqlx::{Executor, QueryBuilder, Sqlite, query};
+use sqlx::{Executor, Sqlite, query};
 
-use super::read;
+use super::{lines, read};
 use super::write::{BEGIN, fits, seat_players};
 use crate::error::Error;
 use crate::fault::classify;
-use crate::foreign::{Foreign, ForeignBook, Import, request_of};
+use crate::foreign::{Foreign, ForeignBook, Import};
 use crate::row::{Columns, state_column};
 use crate::store::{GameKey, RequestKey};
-
-/// Entries in one statement.
-const ENTRIES_AT_ONCE: usize = 200;
 
 pub(super) async fn import(writer: &SqlitePool, book: &ForeignBook) -> Result<Import, Error> {
     // Before the lock is taken, for the others' sake.
@@ -56,21 +52,7 @@ async fn insert(transaction: &mut SqliteConnection, book: &ForeignBook, creation
         .bind(&book.foreign.signature)
         .execute(&mut *transaction)
         .await?;
-    for (page, entries) in book.links.chunks(ENTRIES_AT_ONCE).enumerate() {
-        let mut sql = QueryBuilder::new("INSERT INTO book_entry (tenant_id, game_id, seq, request_id, request_hash, digest, line) ");
-        sql.push_values(entries.iter().zip((page * ENTRIES_AT_ONCE) as u32 + 1..), |mut row, (entry, seq)| {
-            let request = request_of(Seq(seq), entry.digest);
-            row.push_bind(book.key.tenant.0)
-                .push_bind(book.key.game)
-                .push_bind(i64::from(seq))
-                .push_bind(request.id)
-                .push_bind(request.hash.to_vec())
-                .push_bind(entry.digest.0.to_vec())
-                .push_bind(entry.text.as_str());
-        });
-        sql.build().execute(&mut *transaction).await?;
-    }
-    Ok(())
+    lines::insert(transaction, book.key, 0, &book.links).await
 }
 
 pub(super) async fn foreign(file: impl Executor<'_, Database = Sqlite>, key: GameKey) -> Result<Option<Foreign>, Error> {

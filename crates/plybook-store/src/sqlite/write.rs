@@ -7,7 +7,7 @@ use plybook_core::limits::LINE_BYTES_MAX;
 use sqlx::query;
 use sqlx::sqlite::{SqliteConnection, SqlitePool};
 
-use super::read;
+use super::{lines, read};
 use crate::error::Error;
 use crate::fault::classify;
 use crate::row::{append_from_request, seq_column, state_column};
@@ -22,6 +22,7 @@ pub(super) async fn create(writer: &SqlitePool, game: &NewGame) -> Result<Create
         return Ok(if hash == game.request.hash { Create::Repeated(made) } else { Create::Reused(made) });
     }
     fits(&game.header)?;
+    game.given.iter().try_for_each(|link| fits(&link.text))?;
     insert_game(&mut transaction, game).await.map_err(|error| match error.as_database_error() {
         Some(refused) if refused.is_unique_violation() => Error::Failed(format!("game {} belongs to another request", game.key.game)),
         _ => classify(error),
@@ -63,7 +64,7 @@ async fn insert_game(transaction: &mut SqliteConnection, game: &NewGame) -> Resu
     .bind(&game.header)
     .execute(&mut *transaction)
     .await?;
-    Ok(())
+    lines::insert(transaction, game.key, 1, &game.given).await
 }
 
 /// Who plays where, for lists.

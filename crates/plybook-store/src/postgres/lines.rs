@@ -1,0 +1,68 @@
+//! Many lines at once: those that a game comes with, that no caller asked for one by one.
+//!
+//! Invariant: they go in inside the transaction that makes their game, so they are there with it or not at all; no
+//! statement is longer than a page of them.
+
+use std::time::Duration;
+
+use plybook_core::Seq;
+use plybook_core::book::Link as Entry;
+use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::query;
+use tokio::time::timeout;
+
+use super::Question;
+use crate::foreign::request_of;
+use crate::store::GameKey;
+
+/// Entries in one statement: a few hundred KiB of text at most, and a few milliseconds.
+const ENTRIES_AT_ONCE: usize = 500;
+
+const ENTRIES: &str = "
+    INSERT INTO book_entry (tenant_id, game_id, seq, request_id, request_hash, digest, line)
+    SELECT $1::int, $2::uuid, $3::int + e.place::int, e.request_id, e.digest, e.digest, e.line
+    FROM unnest($4::uuid[], $5::bytea[], $6::text[]) WITH ORDINALITY AS e (request_id, digest, line, place)";
+
+/// Writes these entries after entry `before`.
+pub(super) async fn insert(
+    transaction: &mut PgConnection,
+    within: Duration,
+    key: GameKey,
+    before: usize,
+    entries: &[Entry],
+) -> Result<(), sqlx::Error> {
+    for (page, entries) in entries.chunks(ENTRIES_AT_ONCE).enumerate() {
+        row(transaction, within, rows(key, before + page * ENTRIES_AT_ONCE, entries)).await?;
+    }
+    Ok(())
+}
+
+/// One statement of a transaction, and no longer than an answer may take.
+pub(super) async fn row(connection: &mut PgConnection, within: Duration, question: Question<'_>) -> Result<Option<PgRow>, sqlx::Error> {
+    match timeout(within, question.fetch_optional(connection)).await {
+        Ok(answer) => answer,
+        Err(_) => Err(late(within)),
+    }
+}
+
+/// Makes a transaction durable.
+pub(super) async fn commit(transaction: sqlx::Transaction<'_, sqlx::Postgres>, within: Duration) -> Result<(), sqlx::Error> {
+    match timeout(within, transaction.commit()).await {
+        Ok(committed) => committed,
+        Err(_) => Err(late(within)),
+    }
+}
+
+fn late(within: Duration) -> sqlx::Error {
+    sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, format!("no answer within {within:?}")))
+}
+
+fn rows(key: GameKey, before: usize, entries: &[Entry]) -> Question<'_> {
+    query(ENTRIES)
+        .bind(key.tenant.0)
+        .bind(key.game)
+        .bind(i32::try_from(before).unwrap_or(i32::MAX))
+        .bind(entries.iter().zip(before as u32 + 1..).map(|(entry, seq)| request_of(Seq(seq), entry.digest).id).collect::<Vec<_>>())
+        .bind(entries.iter().map(|entry| &entry.digest.0[..]).collect::<Vec<_>>())
+        .bind(entries.iter().map(|entry| entry.text.as_str()).collect::<Vec<_>>())
+}
