@@ -11,6 +11,8 @@ mod keys;
 mod play;
 mod play_joint;
 mod refusals;
+mod replay;
+mod terminal;
 mod verify;
 mod verify_database;
 mod watch;

@@ -3,8 +3,8 @@
 //! Invariant: every key carries the tenant; no answer tells one tenant anything of another.
 
 use async_trait::async_trait;
-pub use plybook_core::game::State;
 use plybook_core::book::Link;
+pub use plybook_core::game::State;
 use plybook_core::{Digest, Seed, Seq, Time, Uuid};
 use tokio::sync::mpsc;
 

@@ -120,7 +120,8 @@ async fn fork(args: &ReplayArgs, entry: u32) -> anyhow::Result<()> {
     let given = game.seq.saturating_sub(1);
     let screen = Screen::new();
     screen.say(format!("Game {}", game.game_id))?;
-    screen.say(format!("It begins with {given} moves of game {}, as they stood at entry {entry}, and has a seed of its own.", args.what))?;
+    screen
+        .say(format!("It begins with {given} moves of game {}, as they stood at entry {entry}, and has a seed of its own.", args.what))?;
     screen.say(format!("Go on with: plybook play{} --game {}", args.link.flag(), game.game_id))?;
     Ok(())
 }

@@ -6,8 +6,8 @@
 use sqlx::sqlite::{SqliteConnection, SqlitePool};
 use sqlx::{Executor, Sqlite, query};
 
-use super::{lines, read};
 use super::write::{BEGIN, fits, seat_players};
+use super::{lines, read};
 use crate::error::Error;
 use crate::fault::classify;
 use crate::foreign::{Foreign, ForeignBook, Import};

@@ -9,9 +9,9 @@ use plybook_proto::v1;
 use plybook_server::replies;
 
 use super::pages::Fault;
-use super::told;
-use super::timeline::Timeline;
 use super::throw;
+use super::timeline::Timeline;
+use super::told;
 use crate::drawing::{self, Look, Notation, Room};
 
 /// One step of a book.
@@ -33,7 +33,12 @@ pub(super) struct Frame {
 enum Board {
     /// This build lacks the rules, and why.
     None(String),
-    Drawn { position: Box<v1::Position>, notation: Notation, marks: Vec<String>, bright: Vec<u32> },
+    Drawn {
+        position: Box<v1::Position>,
+        notation: Notation,
+        marks: Vec<String>,
+        bright: Vec<u32>,
+    },
 }
 
 impl Frame {
@@ -113,7 +118,9 @@ fn board(game: &Game, entry: Option<&Entry>, marks: &[String]) -> Board {
 /// Where something was put; after an undo, where something was taken from.
 fn changed(entry: &Entry) -> Vec<u32> {
     match &entry.body {
-        Body::Move(made) | Body::Given(made) => made.cells.iter().filter(|change| change.after.0 != 0).map(|change| change.cell.0).collect(),
+        Body::Move(made) | Body::Given(made) => {
+            made.cells.iter().filter(|change| change.after.0 != 0).map(|change| change.cell.0).collect()
+        }
         Body::Undo(undo) => undo.cells.iter().map(|change| change.cell.0).collect(),
         _ => Vec::new(),
     }

@@ -83,7 +83,10 @@ pub(super) fn header(header: &Header) -> Vec<String> {
     let mut lines = vec![format!("{}, by {}", header.created, header.by)];
     lines.push((0..header.seats.len()).map(|seat| place(header, seat)).collect::<Vec<_>>().join(", "));
     if let Some(origin) = &header.origin {
-        lines.push(format!("forked from game {} at entry {}, and begins with the {} moves that stood there", origin.game, origin.seq, origin.given));
+        lines.push(format!(
+            "forked from game {} at entry {}, and begins with the {} moves that stood there",
+            origin.game, origin.seq, origin.given
+        ));
     }
     if let Entropy::Joint(joint) = header.entropy {
         lines.push(format!("every seat adds a nonce to the seed, and has {} s to commit and {0} s to reveal", joint.seconds));
