@@ -62,6 +62,7 @@ impl Origin {
     /// book is taken as it is; whether it follows from itself is asked elsewhere.
     pub fn check_against(fork: &Book, origin: &Book) -> Result<(), String> {
         let Some(named) = fork.header().origin else { return Err("the game is no fork".to_owned()) };
+        named.check_game(origin.header())?;
         let there = usize::try_from(named.seq.0.saturating_sub(1)).ok().and_then(|at| origin.links().get(at));
         let digest = there.map(|link| link.digest).ok_or_else(|| named.too_short(origin.head().seq))?;
         let standing = StandingMoves::at(origin.header(), origin.lines(), named.seq)?;
@@ -72,9 +73,7 @@ impl Origin {
     /// The same with what was found of the other game, and the fork's lines from entry 2 on.
     pub fn check_moves<'a>(&self, fork: &Header, lines: impl Iterator<Item = &'a str>, found: &Found<'_>) -> Result<(), String> {
         let header = found.header;
-        if header.game != self.game {
-            return Err(format!("it was forked from game {}, not from game {}", self.game, header.game));
-        }
+        self.check_game(header)?;
         if found.digest != self.digest {
             return Err(format!("entry {} of game {} has digest {}, not {}", self.seq, self.game, found.digest, self.digest));
         }
@@ -95,6 +94,13 @@ impl Origin {
             }
         }
         Ok(())
+    }
+
+    fn check_game(&self, header: &Header) -> Result<(), String> {
+        if header.game == self.game {
+            return Ok(());
+        }
+        Err(format!("it was forked from game {}, not from game {}", self.game, header.game))
     }
 
     /// The sentence for a book that ends before the entry.

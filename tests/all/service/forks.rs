@@ -54,7 +54,7 @@ async fn lives(first: &Local, second: &Local) {
     assert_eq!(sent(&other, asked.clone()).await.unwrap(), forked);
     fork.play("c1").await;
     assert_eq!(sent(&wire, asked.clone()).await.unwrap(), forked);
-    for reused in [v1::ForkGameRequest { at_seq: Some(5), ..asked.clone() }, v1::ForkGameRequest { receipt_policy: 2, ..asked.clone() }] {
+    for reused in [v1::ForkGameRequest { at_seq: Some(5), ..asked.clone() }, v1::ForkGameRequest { receipt_policy: 1, ..asked.clone() }] {
         Refused::by(sent(&wire, reused).await).with("REQUEST_ID_REUSED").meta("original_game_id", &forked.game_id);
     }
     let created = v1::CreateGameRequest { request_id: asked.request_id.clone(), ..wire.game().request };
@@ -239,7 +239,8 @@ async fn an_origin_that_is_not_here_or_is_another_is_told() {
     let fork = fork(&wire, &game.id, 4).await;
     let book = wire.book(&fork.id).await;
 
-    let elsewhere = over_sqlite().await.start().await.wire().await;
+    let other_server = over_sqlite().await.start().await;
+    let elsewhere = other_server.wire().await;
     let pieces = futures::stream::iter([v1::ImportBookRequest { chunk: book.clone().into_bytes() }]);
     let imported = elsewhere.audit().import_book(pieces).await.unwrap().into_inner().verification.unwrap();
     assert_eq!(imported.origin_claim(), OriginClaim::NotHere);
@@ -252,7 +253,8 @@ async fn an_origin_that_is_not_here_or_is_another_is_told() {
     assert!(of_evidence.now().await.foreign.is_none());
 
     // From a backup the other game went another way, too short a way at first.
-    let restored = over(before).start().await.wire().await;
+    let backup = over(before).start().await;
+    let restored = backup.wire().await;
     let pieces = futures::stream::iter([v1::ImportBookRequest { chunk: book.into_bytes() }]);
     restored.audit().import_book(pieces).await.unwrap();
     let found = verified(&restored, &fork.id).await;

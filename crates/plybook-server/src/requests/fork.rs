@@ -46,6 +46,6 @@ mod tests {
             let hash = fork(&caller, &message).unwrap().request.hash;
             hash[..8].iter().map(|byte| format!("{byte:02x}")).collect::<String>()
         });
-        assert_eq!(hashes, ["", "", "", ""]);
+        assert_eq!(hashes, ["78c03ab385dfec19", "a4a92cadfe69d7ea", "78c03ab385dfec19", "2797e666d324be51"]);
     }
 }
