@@ -111,6 +111,10 @@ impl GameService for Fake {
         Err(Status::unimplemented("not scripted"))
     }
 
+    async fn fork_game(&self, _: Request<v1::ForkGameRequest>) -> Result<Response<v1::ForkGameResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
     async fn undo(&self, _: Request<v1::UndoRequest>) -> Result<Response<v1::UndoResponse>, Status> {
         Err(Status::unimplemented("not scripted"))
     }

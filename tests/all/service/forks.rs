@@ -241,7 +241,7 @@ async fn an_origin_that_is_not_here_or_is_another_is_told() {
 
     let other_server = over_sqlite().await.start().await;
     let elsewhere = other_server.wire().await;
-    let pieces = futures::stream::iter([v1::ImportBookRequest { chunk: book.clone().into_bytes() }]);
+    let pieces = futures::stream::iter([v1::ImportBookRequest { chunk: book.clone().into_bytes(), last: true }]);
     let imported = elsewhere.audit().import_book(pieces).await.unwrap().into_inner().verification.unwrap();
     assert_eq!(imported.origin_claim(), OriginClaim::NotHere);
     let found = verified(&elsewhere, &fork.id).await;
@@ -255,7 +255,7 @@ async fn an_origin_that_is_not_here_or_is_another_is_told() {
     // From a backup the other game went another way, too short a way at first.
     let backup = over(before).start().await;
     let restored = backup.wire().await;
-    let pieces = futures::stream::iter([v1::ImportBookRequest { chunk: book.into_bytes() }]);
+    let pieces = futures::stream::iter([v1::ImportBookRequest { chunk: book.into_bytes(), last: true }]);
     restored.audit().import_book(pieces).await.unwrap();
     let found = verified(&restored, &fork.id).await;
     assert_eq!(found.origin_claim(), OriginClaim::Differs);
