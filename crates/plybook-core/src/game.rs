@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 pub use decide::{Ask, Request};
 pub use fold::{Fault, FoldError};
-pub use snapshot::{BadSnapshot, FORMAT as SNAPSHOT_FORMAT};
 pub use forking::{Fork, ForkError, Forked, fork};
+pub use snapshot::{BadSnapshot, FORMAT as SNAPSHOT_FORMAT};
 
 use crate::dice::Dice;
 use crate::digest::Digest;
