@@ -192,9 +192,10 @@ fn a_fork_is_made_played_and_verified_against_its_origin() {
     };
     let (of, forked) = (ply("of.ply", &game), ply("fork.ply", &fork));
     let verify = |args: &[&str]| run(&[&["verify"], args].concat(), "");
-    let told = format!("forked from game {game} at entry 6 with 3 moves; ");
-    verify(&[&forked]).ok().says(&format!("{told}only that book, given as --origin, shows whether they stood there"));
-    verify(&[&forked, "--origin", &of]).ok().says(&format!("{told}that book has them"));
+    let digest = Book::parse(&std::fs::read_to_string(&of).unwrap()).unwrap().links()[5].digest;
+    let told = format!("a fork: 3 moves were given by entry 6 (digest {digest}) of game {game}, ");
+    verify(&[&forked]).ok().says(&format!("{told}whose book proves them and their dice"));
+    verify(&[&forked, "--origin", &of]).ok().says(&format!("{told}and that book, which was compared, has them"));
     verify(&["--json", &forked, "--origin", &of]).ok().says(&format!("\"origin_game_id\":\"{game}\"")).says("\"origin_entry\":6");
     verify(&[&forked, "--origin", &forked])
         .fails(1, "1 of 1")
