@@ -147,8 +147,8 @@ mod tests {
         check(">", 6, Then::Show);
         check("<<", 3, Then::Show);
         check("v", 15, Then::Show);
-        check("vvv", 25, Then::Show);
-        check("vvvv", 25, Then::Nothing);
+        check("vv", 25, Then::Show);
+        check("vvv", 25, Then::Nothing);
         check("^", 1, Then::Show);
         check("^<", 1, Then::Nothing);
         check("E", 25, Then::Show);
