@@ -99,11 +99,11 @@ impl Arena {
 /// Games won, drawn and lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Won by the first bot.
+    /// Won by the one bot.
     pub won: u32,
     /// Won by nobody.
     pub drawn: u32,
-    /// Won by the other.
+    /// Won by another.
     pub lost: u32,
 }
 
@@ -114,16 +114,16 @@ impl Tally {
     }
 }
 
-/// So many games of two bots, who take turns to begin.
-pub fn contest(deal: &Deal, one: Bot, other: Bot, games: u64) -> Tally {
+/// So many games of one bot against others of a kind, which takes every seat in turn.
+pub fn contest(deal: &Deal, one: Bot, others: Bot, games: u64) -> Tally {
     let mut tally = Tally::default();
     for game in 0..games {
-        let seat = Seat((game % 2) as u8);
-        let bots = if seat == Seat(0) { [one, other] } else { [other, one] };
+        let seat = (game % u64::from(deal.seats)) as usize;
+        let bots: Vec<Bot> = (0..usize::from(deal.seats)).map(|other| if other == seat { one } else { others }).collect();
         let winners = Arena::of(deal, game).play_out(&bots);
         if winners.is_empty() {
             tally.drawn += 1;
-        } else if winners.contains(seat) {
+        } else if winners.contains(Seat(seat as u8)) {
             tally.won += 1;
         } else {
             tally.lost += 1;

@@ -17,7 +17,7 @@ mod runs;
 
 use plybook_core::change::CellChange;
 use plybook_core::params::ParamValue;
-use plybook_core::{Action, Board, Cell, Play, Position, Rules, Seat};
+use plybook_core::{Action, Board, Cell, Content, Position, Rules, Seat};
 
 use self::lines::Lines;
 use self::runs::Runs;
@@ -46,14 +46,18 @@ impl Estimate {
     }
 
     pub(crate) fn enter(&mut self, cells: &[CellChange]) {
-        if let Estimate::Lines(lines) = self {
-            cells.iter().for_each(|change| lines.change(change.cell, change.before, change.after));
-        }
+        cells.iter().for_each(|change| self.change(change.cell, change.before, change.after));
     }
 
     pub(crate) fn leave(&mut self, cells: &[CellChange]) {
-        if let Estimate::Lines(lines) = self {
-            cells.iter().for_each(|change| lines.change(change.cell, change.after, change.before));
+        cells.iter().for_each(|change| self.change(change.cell, change.after, change.before));
+    }
+
+    fn change(&mut self, cell: Cell, before: Content, after: Content) {
+        match self {
+            Estimate::Lines(lines) => lines.change(cell, before, after),
+            Estimate::Runs(runs) => runs.change(cell, before, after),
+            Estimate::Discs | Estimate::Scores => {}
         }
     }
 
@@ -80,10 +84,10 @@ impl Estimate {
         rank.saturating_mul(i64::from(board.rows()) + i64::from(board.cols())) - off_centre(board, cell)
     }
 
-    /// On boards too large to list, the vacant cells near the latest pieces.
-    pub(crate) fn near(&self, play: &Play) -> Option<Vec<Action>> {
+    /// On boards too large to list, the vacant cells near pieces.
+    pub(crate) fn near(&self, board: &Board) -> Option<Vec<Action>> {
         match self {
-            Estimate::Runs(runs) => runs.near(play),
+            Estimate::Runs(runs) => runs.near(board),
             _ => None,
         }
     }

@@ -69,11 +69,11 @@ impl Trial {
     pub(crate) fn key(&self) -> u64 {
         let turn = self.seat().map_or(0, |seat| mixed(TURN | u64::from(seat.0)));
         let key = self.key.wrapping_add(turn);
-        let last = self.play.standing().last();
-        match last.filter(|_| self.repeats) {
-            Some(last) => key.wrapping_add(mixed(STOOD | u64::from(self.position().occurrences(last.seat)))),
-            None => key,
+        if !self.repeats {
+            return key;
         }
+        let stood = |seat: u8| mixed(STOOD | u64::from(seat) << 32 | u64::from(self.position().occurrences(Seat(seat))));
+        (0..self.position().seats()).map(stood).fold(key, u64::wrapping_add)
     }
 
     /// The dice that an action throws.
@@ -130,9 +130,15 @@ impl Trial {
         Score::estimate(self.estimate.value(self.play.rules(), self.position(), seat))
     }
 
+    /// How promising an action looks for the seat to move.
+    pub(crate) fn rank(&self, action: Action) -> i64 {
+        self.seat().map_or(0, |seat| self.estimate.rank(self.position(), seat, action))
+    }
+
     /// Everything that might be legal, in a fixed order; on a board too large for that, what is near.
     pub(crate) fn candidates(&self, meter: &mut Meter<'_>) -> Result<Moves, NoChoice> {
-        if let Some(actions) = self.estimate.near(&self.play) {
+        if let Some(actions) = self.estimate.near(self.position().board()) {
+            meter.spend(actions.len() as u64 / LISTED_PER_NODE)?;
             return Ok(Moves { actions, all: false });
         }
         let mut actions = Vec::new();

@@ -1,7 +1,8 @@
 //! What a bot may see of a game.
 //!
-//! Invariant: a view is borrowed and lends nothing that could be changed; whoever looks ahead does so
-//! on a clone ([`View::to_trial`]). There is no seed in it, and no die that was not thrown yet.
+//! Invariants: a view is borrowed and lends nothing that could be changed; whoever looks ahead does so
+//! on a copy ([`View::to_trial`]). It shows the position and not the moves that led there, of which one
+//! node may remember more than another. There is no seed in it, and no die that was not thrown yet.
 
 use plybook_core::rules::Topology;
 use plybook_core::{Action, Params, Play, Position, Rules, RulesetId, Seat, diagram};
@@ -40,11 +41,6 @@ impl<'a> View<'a> {
         self.play.position()
     }
 
-    /// The game with its standing moves.
-    pub const fn play(&self) -> &'a Play {
-        self.play
-    }
-
     /// The seat to move; nobody once the game is over.
     pub const fn seat(&self) -> Option<Seat> {
         self.play.position().to_move()
@@ -57,7 +53,7 @@ impl<'a> View<'a> {
 
     /// A game of the bot's own, which begins here.
     pub fn to_trial(&self) -> Play {
-        self.play.clone()
+        self.play.shortened(0)
     }
 
     /// The board as text, one mark a seat; nothing for a track.

@@ -80,7 +80,7 @@ impl Play {
     }
 
     /// A copy that knows the last `moves` of the way back.
-    pub(crate) fn shortened(&self, moves: usize) -> Play {
+    pub fn shortened(&self, moves: usize) -> Play {
         let forgotten = self.standing.len().saturating_sub(moves);
         let standing = self.standing[forgotten..].to_vec();
         let standing_bytes = standing.iter().map(|standing| standing.bytes()).sum();

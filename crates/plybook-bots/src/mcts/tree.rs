@@ -13,6 +13,7 @@ use crate::chance::Chance;
 use crate::meter::Meter;
 use crate::score::Score;
 use crate::strategy::NoChoice;
+use crate::threats::winning;
 use crate::trial::Trial;
 
 /// Most actions that are told apart in a position.
@@ -21,6 +22,10 @@ const WIDE: usize = 40;
 const NODES_MOST: usize = 200_000;
 /// A playout is broken off after so many plies, and judged by how the position looks.
 const PLIES_MOST: usize = 200;
+/// So many actions of a position are tried at once; others as it is passed more often.
+const AT_FIRST: usize = 3;
+/// So many actions are drawn for a ply of a playout, and the most promising is played.
+const DRAWN: usize = 4;
 /// How much doubt counts: 0.5.
 const CURIOSITY: u64 = ONE / 2;
 
@@ -89,11 +94,10 @@ impl Tree {
         let (mut at, mut path) = (0, vec![0]);
         while let Some(seat) = trial.seat() {
             if self.0[at].untried.is_none() {
-                let mut actions = trial.moves(WIDE, meter)?.actions;
-                actions.reverse();
-                self.0[at].untried = Some(actions);
+                self.0[at].untried = Some(listed(trial, meter)?);
             }
-            let untried = if self.0.len() < NODES_MOST { self.0[at].untried.as_mut().and_then(Vec::pop) } else { None };
+            let grows = self.0.len() < NODES_MOST && self.grows(at);
+            let untried = if grows { self.0[at].untried.as_mut().and_then(Vec::pop) } else { None };
             let (child, fresh) = match untried {
                 Some(action) => (self.add(Step::Act(action), seat), true),
                 None => match self.select(at) {
@@ -127,6 +131,12 @@ impl Tree {
         Ok(path)
     }
 
+    /// Whether a node has been passed often enough for another action: the first ones look most promising.
+    fn grows(&self, at: usize) -> bool {
+        let node = &self.0[at];
+        node.children.len() <= AT_FIRST + node.visits.isqrt() as usize
+    }
+
     fn add(&mut self, step: Step, seat: Seat) -> usize {
         self.0.push(Node { step, seat, visits: 0, reward: 0, children: Vec::new(), untried: None });
         self.0.len() - 1
@@ -156,6 +166,18 @@ impl Tree {
     }
 }
 
+/// The actions worth a try, the most promising last: an action that wins at once makes all others
+/// needless.
+fn listed(trial: &mut Trial, meter: &mut Meter<'_>) -> Result<Vec<Action>, NoChoice> {
+    let mut actions = trial.moves(WIDE, meter)?.actions;
+    let wins = winning(trial, &actions, meter)?;
+    if !wins.is_empty() {
+        return Ok(wins.into_iter().take(1).collect());
+    }
+    actions.reverse();
+    Ok(actions)
+}
+
 /// Plays on by chance.
 fn roll_out(trial: &mut Trial, meter: &mut Meter<'_>, chance: &mut Chance) -> Result<(), NoChoice> {
     for _ in 0..PLIES_MOST {
@@ -164,7 +186,10 @@ fn roll_out(trial: &mut Trial, meter: &mut Meter<'_>, chance: &mut Chance) -> Re
             if actions.is_empty() {
                 return Ok(());
             }
-            let action = actions.swap_remove(chance.below(actions.len() as u64) as usize);
+            let drawn = (0..DRAWN).map(|_| chance.below(actions.len() as u64) as usize);
+            // The first of equals, so that nothing but chance decides where nothing looks promising.
+            let Some(best) = drawn.rev().max_by_key(|at| trial.rank(actions[*at])) else { return Ok(()) };
+            let action = actions.swap_remove(best);
             let faces = trial.throw(action).map_or_else(Vec::new, |throw| chance.throw(throw));
             if trial.step(action, &faces, meter)? {
                 break;

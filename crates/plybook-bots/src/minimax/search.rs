@@ -77,7 +77,9 @@ impl<'s, 'm> Search<'s, 'm> {
         self.unsure |= !all;
         let mut scores: Vec<(Action, Score)> = Vec::new();
         let mut exact = false;
-        for depth in 1..=DEPTH_MOST {
+        // Where there is nothing to choose from, a glance at what follows is enough.
+        let deepest = if window == Window::Narrow && actions.len() == 1 { 1 } else { DEPTH_MOST };
+        for depth in 1..=deepest {
             self.cut = false;
             let mut found = Vec::with_capacity(actions.len());
             let end = self.depth(depth, window, &actions, &mut found);
