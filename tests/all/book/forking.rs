@@ -192,3 +192,18 @@ fn a_fork_fits_the_limits() {
     let refused = fork(new.header(played.book().header(), origin), rules, &moves).unwrap_err();
     assert!(refused.to_string().contains("not an action of this game"), "{refused}");
 }
+
+#[test]
+fn a_fork_begins_with_so_many_moves_and_no_more() {
+    let played = table().mnk(3, 3, 3).play("b2");
+    let mut entry = played.header().read_entry(&played.book().lines()[0].text).unwrap();
+    let mut moves = StandingMoves::default();
+    for ply in 1..=plybook_core::limits::GIVEN_MAX + 1 {
+        let plybook_core::entry::Body::Move(made) = &mut entry.body else { panic!("a move is a move") };
+        made.ply = ply;
+        moves.follow(entry.clone()).unwrap();
+    }
+    let rules = Registry::standard().rules_of(played.book().header()).unwrap();
+    let refused = fork(played.header(), rules, &moves).unwrap_err();
+    assert_eq!(refused.to_string(), "more than given_moves allows (100000)");
+}
