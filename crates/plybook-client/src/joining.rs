@@ -2,7 +2,7 @@
 //! it once every seat has committed.
 //!
 //! Invariant: a nonce leaves this process only after the book, read from entry 1 with every digest, has
-//! a commitment of every seat, this seat's own among them.
+//! a commitment of every seat, this seat's own among them, under its own key where it signs.
 //!
 //! ```no_run
 //! # async fn join(client: plybook_client::Client, game_id: &str) -> Result<(), Box<dyn std::error::Error>> {
@@ -59,7 +59,7 @@ impl Nonce {
 
     /// What `seat` commits to, in the game whose entry 1 has this digest.
     pub fn commitment(&self, entry_1: &[u8; 32], seat: u8) -> [u8; 32] {
-        hashed(&[b"plybook-nonce/1", entry_1, &u16::from(seat).to_be_bytes(), &self.0])
+        promised(entry_1, seat, &self.0)
     }
 }
 
@@ -101,10 +101,15 @@ pub enum JoinError {
     /// The seat has committed to another nonce, which is not known here.
     #[error("seat {0} has committed to another nonce")]
     OtherNonce(u8),
+    /// The book has this seat's commitment, and not under its key. Nothing was revealed: whoever took the
+    /// signature off could show another commitment later.
+    #[error("the book has the commitment of seat {0} without the signature of its key")]
+    Unsigned(u8),
     /// The game ended because these seats did not join in time.
     #[error("the game ended: seats {0:?} did not join in time")]
     Absent(Vec<u8>),
-    /// What the server sent is no book, or not the one that it sent before. Nothing was revealed.
+    /// What the server sent is no book of seats that join as they should, or not the one that it sent before. The
+    /// nonce is revealed only if every seat had committed before this entry.
     #[error("entry {seq} is not what it should be: {why}")]
     Untrue {
         /// The entry.
@@ -153,7 +158,7 @@ impl Joiner {
             let event = event?;
             match pages.turn(&event)? {
                 News::Asked { entry_1 } => {
-                    pages.expect(self.nonce.commitment(&entry_1, self.seat));
+                    pages.expect(self.nonce.commitment(&entry_1, self.seat), self.key.as_ref().map(|(key, _)| *key));
                     self.send(client, game_id, Step::Commit(self.promise(&entry_1))).await?;
                 }
                 News::AllCommitted => self.send(client, game_id, Step::Reveal(self.nonce.0.to_vec())).await?,
@@ -178,6 +183,10 @@ impl Joiner {
 fn done_before(refused: &Refused) -> bool {
     let twice = refused.is(ErrorReason::JoinNotAllowed) && refused.metadata.get("cause").is_some_and(|cause| cause == "ALREADY_DONE");
     twice || refused.is(ErrorReason::GameFinished)
+}
+
+fn promised(entry_1: &[u8; 32], seat: u8, nonce: &[u8]) -> [u8; 32] {
+    hashed(&[b"plybook-nonce/1", entry_1, &u16::from(seat).to_be_bytes(), nonce])
 }
 
 fn hashed(parts: &[&[u8]]) -> [u8; 32] {
