@@ -2,6 +2,7 @@
 
 mod absent;
 mod audit;
+mod clock;
 mod configuration;
 mod evidence;
 mod forks;

@@ -3,7 +3,7 @@
 //! Invariant: nodes over one database agree on the time, because each steers to the database's
 //! clock; within a game time never runs backwards, because the core sees to that.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use plybook_core::Time;
@@ -15,24 +15,43 @@ pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Time;
 }
 
-/// This machine's clock, moved by the difference to the database's.
-#[derive(Debug, Default)]
+/// The longest round trip whose answer is believed: the time is known to half of it. Where the store is so
+/// busy that it takes longer, the last measurement says more.
+const TRIP_MAX: Duration = Duration::from_secs(1);
+
+/// The database's clock, measured now and then, and between two measurements what has passed since: this
+/// machine's own time of day may be set meanwhile, and nobody's time to join or to move is over by that.
+#[derive(Debug)]
 pub struct SteeredClock {
-    ahead_ms: AtomicI64,
+    began: Instant,
+    /// What time it was then.
+    began_ms: AtomicI64,
+    steered: AtomicBool,
+}
+
+impl Default for SteeredClock {
+    /// This machine's time of day, until it is steered.
+    fn default() -> SteeredClock {
+        SteeredClock { began: Instant::now(), began_ms: AtomicI64::new(local_ms() as i64), steered: AtomicBool::new(false) }
+    }
 }
 
 impl SteeredClock {
-    /// Measures the difference once. The answer is taken to stand in the middle of the round trip.
+    /// Measures once. The answer is taken to stand in the middle of the round trip.
     pub async fn steer(&self, store: &dyn Store) -> Result<(), plybook_store::Error> {
-        let (asked, began) = (local_ms(), Instant::now());
+        let asked = self.began.elapsed();
         let there = store.clock_unix_ms().await?;
-        let half_trip_ms = began.elapsed().as_millis() as i64 / 2;
-        let ahead_ms = there as i64 - (asked as i64 + half_trip_ms);
-        self.ahead_ms.store(ahead_ms, Ordering::Relaxed);
+        let trip = self.began.elapsed() - asked;
+        if trip > TRIP_MAX && self.steered.load(Ordering::Relaxed) {
+            tracing::debug!(?trip, "the clock was not steered by so late an answer");
+            return Ok(());
+        }
+        self.began_ms.store(there as i64 - (asked + trip / 2).as_millis() as i64, Ordering::Relaxed);
+        self.steered.store(true, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Steers for ever. While the database is away, the last difference stands.
+    /// Steers for ever. While the database is away, the last measurement stands.
     pub async fn keep_steering(&self, store: &dyn Store, every: Duration) {
         loop {
             tokio::time::sleep(every).await;
@@ -45,7 +64,7 @@ impl SteeredClock {
 
 impl Clock for SteeredClock {
     fn now(&self) -> Time {
-        let ms = local_ms() as i64 + self.ahead_ms.load(Ordering::Relaxed);
+        let ms = self.began_ms.load(Ordering::Relaxed) + self.began.elapsed().as_millis() as i64;
         Time::from_unix_ms(ms.max(0) as u64)
     }
 }
