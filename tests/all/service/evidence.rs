@@ -170,7 +170,11 @@ async fn what_no_rules_accept_is_kept_and_told() {
     assert_eq!(wire.book(&id).await, illegal);
     assert_eq!(wire.try_get(&id, Some(2)).await.unwrap().seq, 2, "up to there it can be read");
     Refused::by(wire.try_get(&id, None).await).with("BOOK_CORRUPT").meta("first_bad_seq", 3);
-    reads_only(&PlayedGame { wire: wire.clone(), id: id.clone(), head: 4, to_move: Some(0) }).await;
+    let game = PlayedGame { wire: wire.clone(), id: id.clone(), head: 4, to_move: Some(0) };
+    reads_only(&game).await;
+    let read = local.store.entries_read();
+    reads_only(&game).await;
+    assert_eq!(local.store.entries_read(), read, "no book is read to refuse that, however long it is");
     let (frames, refused) = wire.follow(&id).open().await.rest().await;
     assert_eq!((seqs(&frames), refused), (vec![1, 2, 3, 4], None));
 }
@@ -215,7 +219,7 @@ async fn what_is_no_book_is_refused_with_its_line() {
     binary[300] = 0xff;
     let upset = file[..300].lines().count();
     for (file, at, why) in [
-        (Vec::new(), 1, "is not \"plybook 1\""),
+        (Vec::new(), 1, "is not the field \"plybook\""),
         (b"GIF89a".to_vec(), 1, "LF"),
         (file.replace("move a1", "move c1").into_bytes(), line("3 ") + 1, "digest"),
         (file.replace("ply=2", "ply=x").into_bytes(), line("3 "), "not a number"),

@@ -67,13 +67,9 @@ impl Games {
 
     /// The table of a game of one's own. Whatever is wrong with a foreign one, nothing is appended to it.
     async fn table_to_act_on(&self, key: GameKey) -> Result<SharedTable, Unfit> {
-        let table = self.table(key).await;
-        let foreign = match &table {
-            Ok(shared) => shared.lock().await.opened.foreign.is_some(),
-            Err(_) => self.opened(key).await.is_ok_and(|opened| opened.foreign.is_some()),
-        };
-        if !foreign {
-            return table;
+        // Asked first: to build the table of a book that no rules accept costs its whole length each time.
+        if self.opened(key).await?.foreign.is_none() {
+            return self.table(key).await;
         }
         let head = self.store.last(key).await?.map_or(Seq::FIRST, |last| last.seq);
         Err(Refusal::GameReadOnly { head }.into())
