@@ -6,7 +6,7 @@
 //! when the seats commit.
 //!
 //! Invariants: no nonce is revealed before every seat has committed, and none is exchanged after
-//! that; deciding and folding ask the same questions here (`proto/book-format.md`, section 6).
+//! that; deciding and folding ask the same questions here (`proto/book-format.md`, section 3).
 
 mod packed;
 

@@ -21,7 +21,7 @@ use crate::refusal::Refusal;
 /// Puts a [`Guard`] around a service.
 #[derive(Clone, Debug)]
 pub struct GuardLayer {
-    /// How long a call may take where the caller sets no deadline.
+    /// How long a call may take; a deadline of the caller's may end it sooner.
     pub call_timeout: Duration,
     /// Largest request, in bytes.
     pub request_bytes: usize,

@@ -24,7 +24,7 @@ pub struct Limits {
     pub history_cache_bytes: u64,
     /// How long an unused game is remembered.
     pub games_cache_idle: Duration,
-    /// How long a call may take where the caller sets no deadline.
+    /// How long a call may take; a deadline of the caller's may end it sooner.
     pub call_timeout: Duration,
     /// How long draining may take.
     pub drain_timeout: Duration,

@@ -65,7 +65,7 @@ struct LimitArgs {
     /// Memory for remembered earlier positions, in MiB
     #[arg(long, env = "PLYBOOK_HISTORY_CACHE_MIB", default_value_t = Limits::default().history_cache_bytes >> 20)]
     history_cache_mib: u64,
-    /// How long a call may take where the caller sets no deadline, in ms
+    /// How long a call may take; a deadline of the caller's may end it sooner, in ms
     #[arg(long, env = "PLYBOOK_CALL_TIMEOUT_MS", default_value_t = Limits::default().call_timeout.as_millis() as u64)]
     call_timeout_ms: u64,
     /// How long draining may take, in ms
