@@ -22,7 +22,7 @@ const TRIED: usize = 1_024;
 /// Most actions whose answers are looked at.
 const CONSIDERED: usize = 24;
 /// What one threat is worth; two at once can rarely be parried.
-const THREAT: i64 = 300;
+const THREAT: i64 = 50;
 const THREATS: i64 = 5_000;
 
 /// The strategy.

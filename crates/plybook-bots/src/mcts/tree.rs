@@ -20,7 +20,7 @@ use crate::trial::Trial;
 const WIDE: usize = 40;
 /// Most nodes of a tree; beyond them playouts go on without new ones.
 const NODES_MOST: usize = 200_000;
-/// A playout is broken off after so many plies, and judged by how the position looks.
+/// A playout is broken off after so many plies, as by an empty meter, and judged by how the position looks.
 const PLIES_MOST: usize = 200;
 /// So many actions of a position are tried at once; others as it is passed more often.
 const AT_FIRST: usize = 3;
@@ -181,6 +181,9 @@ fn listed(trial: &mut Trial, meter: &mut Meter<'_>) -> Result<Vec<Action>, NoCho
 /// Plays on by chance.
 fn roll_out(trial: &mut Trial, meter: &mut Meter<'_>, chance: &mut Chance) -> Result<(), NoChoice> {
     for _ in 0..PLIES_MOST {
+        if meter.is_empty() {
+            break;
+        }
         let mut actions = trial.candidates(meter)?.actions;
         loop {
             if actions.is_empty() {

@@ -37,7 +37,7 @@ pub(super) struct Table(Vec<Option<Entry>>);
 
 impl Table {
     pub(super) fn new(budget: Budget) -> Table {
-        let wanted = usize::try_from(budget.0).unwrap_or(SLOTS_MOST).clamp(SLOTS_LEAST, SLOTS_MOST);
+        let wanted = usize::try_from(budget.0 / 2).unwrap_or(SLOTS_MOST).clamp(SLOTS_LEAST, SLOTS_MOST);
         Table(vec![None; wanted.next_power_of_two()])
     }
 
