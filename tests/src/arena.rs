@@ -48,16 +48,11 @@ impl Arena {
         View::new(&self.play, &self.ruleset, &self.params)
     }
 
-    /// The chance of the bot that is to move.
-    pub fn chance(&self) -> Chance {
-        let seat = self.play.position().to_move().unwrap_or(Seat(0));
-        Chance::new(self.seed.bot_key(seat, u64::from(self.play.position().ply())))
-    }
-
     /// What a bot chooses here.
     pub fn choose(&self, bot: Bot) -> Result<Choice, NoChoice> {
         let strategy = Bots::standard().find(bot.strategy, None).unwrap().clone();
-        strategy.choose(&self.view(), &mut Meter::unstopped(Budget(bot.budget)), &mut self.chance())
+        let mut chance = Chance::of_game(&self.seed, &self.view()).ok_or(NoChoice::Nothing)?;
+        strategy.choose(&self.view(), &mut Meter::unstopped(Budget(bot.budget)), &mut chance)
     }
 
     /// Plays an action, with the game's own dice.

@@ -3,7 +3,10 @@
 //! Invariant: the numbers follow from a [`BotKey`], which is derived from the seed under a label of its
 //! own and tells nothing of the dice. They are the same on every machine: published vectors.
 
+use plybook_core::Seed;
 use plybook_core::dice::{BotKey, Face, Throw};
+
+use crate::view::View;
 
 /// A stream of numbers from a key.
 #[derive(Clone, Debug)]
@@ -18,6 +21,17 @@ impl Chance {
     /// The numbers of this key, from the first on.
     pub const fn new(key: BotKey) -> Chance {
         Chance { key, next_block: 0, block: [0; 4], used: 4 }
+    }
+
+    /// For the choice that the seat to move makes in a game with this seed; nothing once the game is over.
+    pub fn of_game(seed: &Seed, view: &View<'_>) -> Option<Chance> {
+        let ply = u64::from(view.position().ply());
+        view.seat().map(|seat| Chance::new(seed.bot_key(seat, ply)))
+    }
+
+    /// For advice on a position, which everybody may know beforehand.
+    pub fn for_advice(view: &View<'_>) -> Chance {
+        Chance::new(BotKey::for_advice(&view.position().digest(view.ruleset())))
     }
 
     /// The next 64 bits: block by block of [`BotKey::block`], four big-endian numbers each.

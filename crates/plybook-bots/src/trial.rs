@@ -201,3 +201,90 @@ const fn mixed(number: u64) -> u64 {
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use std::collections::BTreeMap;
+
+    use plybook_core::{ParamValue, Play};
+    use plybook_rulesets::Registry;
+
+    use super::*;
+    use crate::chance::Chance;
+    use crate::meter::Budget;
+
+    /// Everything that a search asks of a position.
+    fn seen(trial: &Trial) -> (u64, Vec<Score>, Vec<i64>, Position) {
+        let seats = (0..trial.position().seats()).map(Seat);
+        let actions = trial.candidates(&mut Meter::unstopped(Budget(0))).unwrap().actions;
+        let ranks = actions.into_iter().map(|action| trial.rank(action)).collect();
+        (trial.key(), seats.map(|seat| trial.estimate(seat)).collect(), ranks, trial.position().clone())
+    }
+
+    /// Walks about and holds every position against the first time it was seen, and against a trial that
+    /// begins there.
+    #[track_caller]
+    fn check(ruleset: &str, given: &[(&str, ParamValue)], seats: u8) {
+        let given: BTreeMap<String, ParamValue> = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        let (id, params, rules) = Registry::standard().choose(ruleset, None, given, seats).unwrap();
+        let mut play = Play::new(rules, seats);
+        let mut trial = Trial::new(&View::new(&play, &id, &params));
+        let mut chance = Chance::for_advice(&View::new(&play, &id, &params));
+        let mut meter = Meter::unstopped(Budget(u64::MAX));
+        let mut way = vec![seen(&trial)];
+        for _ in 0..400 {
+            let actions = trial.legal(usize::MAX, &mut meter).unwrap().actions;
+            let forward = chance.below(5) > 1;
+            match chance.pick(&actions).filter(|_| forward) {
+                Some(action) => {
+                    let faces = trial.throw(*action).map_or_else(Vec::new, |throw| chance.throw(throw));
+                    assert!(trial.step(*action, &faces, &mut meter).unwrap());
+                    play.play(*action, &faces).unwrap();
+                    way.push(seen(&trial));
+                }
+                None if way.len() > 1 => {
+                    trial.back();
+                    play.back();
+                    way.pop();
+                }
+                None => {}
+            }
+            assert_eq!(seen(&trial), *way.last().unwrap(), "{ruleset}");
+            let fresh = seen(&Trial::new(&View::new(&play, &id, &params)));
+            assert_eq!((&fresh.1, &fresh.2), (&way.last().unwrap().1, &way.last().unwrap().2), "{ruleset}");
+        }
+    }
+
+    #[test]
+    fn as_many_steps_back_as_forward_lead_to_the_same() {
+        let (int, flag) = (ParamValue::Int, ParamValue::Bool);
+        check("mnk", &[("rows", int(5)), ("cols", int(4)), ("k", int(4))], 3);
+        let win = ParamValue::Text("exact+full_line+four_corners".to_owned());
+        check("mnk", &[("rows", int(4)), ("cols", int(4)), ("win", win), ("misere", flag(true))], 2);
+        check("gomoku", &[("size", int(60))], 2);
+        check("gomoku", &[("size", int(80))], 2);
+        check("connect_four", &[], 2);
+        check("connect_four", &[("pop_out", flag(true)), ("rows", int(3)), ("cols", int(4)), ("k", int(4))], 2);
+        check("othello", &[("size", int(6))], 2);
+        check("snakes_and_ladders", &[("size", int(30)), ("extra_turn", flag(true))], 4);
+    }
+
+    #[test]
+    fn equal_positions_have_equal_keys_and_others_do_not() {
+        let (id, params, rules) = Registry::standard().choose("mnk", None, BTreeMap::new(), 2).unwrap();
+        let play = Play::new(rules, 2);
+        let key = |moves: &str| {
+            let mut trial = Trial::new(&View::new(&play, &id, &params));
+            for notation in moves.split(' ') {
+                let action = play.rules().read_action(notation).unwrap();
+                assert!(trial.step(action, &[], &mut Meter::unstopped(Budget(0))).unwrap());
+            }
+            trial.key()
+        };
+        assert_eq!(key("a1 b2 c3"), key("c3 b2 a1"));
+        assert_ne!(key("a1 b2 c3"), key("b2 a1 c3"));
+        assert_ne!(key("a1 b2"), key("a1 b3"));
+    }
+}

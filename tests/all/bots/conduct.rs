@@ -3,8 +3,8 @@
 
 use std::cell::Cell;
 
-use plybook_bots::{Analysis, Bots, Budget, Choice, Meter, NoChoice, analyse};
-use plybook_core::{Digest, Play, RulesetId};
+use plybook_bots::{Analysis, Bots, Budget, Chance, Choice, Meter, NoChoice, analyse};
+use plybook_core::{Digest, Play, RulesetId, Seed};
 use plybook_tests::arena::{Arena, Bot, bot};
 use plybook_tests::deal::{Deal, RULESETS};
 use plybook_tests::random::{Random, repeat};
@@ -99,10 +99,13 @@ fn there_is_nothing_to_choose_once_the_game_is_over() {
                 // Races and pop-out may go on for ever.
                 return;
             }
+            assert!(Chance::of_game(&Seed::new([0; 32]), &arena.view()).is_none());
             for bot in all(&arena, 500) {
-                assert_eq!(arena.choose(bot), Err(NoChoice::Nothing), "{bot:?}");
+                let strategy = Bots::standard().find(bot.strategy, None).unwrap().clone();
+                let choice = strategy.choose(&arena.view(), &mut Meter::unstopped(Budget(500)), &mut Chance::for_advice(&arena.view()));
+                assert_eq!(choice, Err(NoChoice::Nothing), "{bot:?}");
             }
-            let analysis = analyse(&arena.view(), &mut Meter::unstopped(Budget(500)), &mut arena.chance());
+            let analysis = analyse(&arena.view(), &mut Meter::unstopped(Budget(500)), &mut Chance::for_advice(&arena.view()));
             assert_eq!(analysis, Err(NoChoice::Nothing));
         });
     }
@@ -127,7 +130,7 @@ fn a_search_that_is_stopped_ends_soon_and_without_a_choice() {
     let arena = Arena::of(&Deal::of("connect_four"), 1);
     for bot in all(&arena, 1_000_000) {
         let strategy = Bots::standard().find(bot.strategy, None).unwrap().clone();
-        let at_once = strategy.choose(&arena.view(), &mut Meter::new(Budget(bot.budget), &|| true), &mut arena.chance());
+        let at_once = strategy.choose(&arena.view(), &mut Meter::new(Budget(bot.budget), &|| true), &mut Chance::for_advice(&arena.view()));
         assert_eq!(at_once, Err(NoChoice::Stopped), "{bot:?}");
     }
     for name in ["minimax", "mcts"] {
@@ -138,7 +141,7 @@ fn a_search_that_is_stopped_ends_soon_and_without_a_choice() {
         };
         let mut meter = Meter::new(Budget(1_000_000), &stop);
         let strategy = Bots::standard().find(name, None).unwrap().clone();
-        assert_eq!(strategy.choose(&arena.view(), &mut meter, &mut arena.chance()), Err(NoChoice::Stopped), "{name}");
+        assert_eq!(strategy.choose(&arena.view(), &mut meter, &mut Chance::for_advice(&arena.view())), Err(NoChoice::Stopped), "{name}");
         assert_eq!(asked.get(), 4, "{name} asks no more once it is stopped");
         assert!(meter.spent() <= 4 * 256, "{name} had spent {}", meter.spent());
     }
@@ -153,7 +156,7 @@ fn an_analysis_names_legal_actions_and_changes_nothing() {
                 return;
             }
             let before = digest(&arena.play);
-            let look = || analyse(&arena.view(), &mut Meter::unstopped(Budget(2_000)), &mut arena.chance()).unwrap();
+            let look = || analyse(&arena.view(), &mut Meter::unstopped(Budget(2_000)), &mut Chance::for_advice(&arena.view())).unwrap();
             let analysis: Analysis = look();
             assert_eq!(look(), analysis, "{deal:?}");
             assert_eq!(digest(&arena.play), before, "{deal:?}");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plybook_bots::{Analysis, Budget, Meter, Score, analyse};
+use plybook_bots::{Analysis, Budget, Chance, Meter, Score, analyse};
 use plybook_core::Seat;
 use plybook_tests::arena::{Arena, Bot, bot};
 use plybook_tests::deal::Deal;
@@ -105,7 +105,7 @@ fn a_win_that_takes_longer_is_seen() {
 }
 
 fn analysis(arena: &Arena, budget: u64) -> Analysis {
-    analyse(&arena.view(), &mut Meter::unstopped(Budget(budget)), &mut arena.chance()).unwrap()
+    analyse(&arena.view(), &mut Meter::unstopped(Budget(budget)), &mut Chance::for_advice(&arena.view())).unwrap()
 }
 
 #[test]
