@@ -14,6 +14,7 @@ mod refusals;
 mod replay;
 mod terminal;
 mod verify;
+mod verify_build;
 mod verify_database;
 mod watch;
 

@@ -30,5 +30,6 @@ mod snapshots;
 mod streams;
 mod traces;
 mod transport;
+mod verdicts;
 mod versions;
 mod watchers;

@@ -164,6 +164,14 @@ impl Local {
         self.restarted_after_drain().await
     }
 
+    /// The same with these rulesets.
+    pub async fn restarted_with(mut self, registry: Registry) -> Local {
+        self.drain().await;
+        let folder = self.folder.take().unwrap();
+        let store = sqlite(folder.path()).await;
+        Setup { folder: Some(folder), ..over(store) }.registry(registry).start().await
+    }
+
     /// Starts another one, cold, over the file of one that was let go.
     pub async fn restarted_after_drain(mut self) -> Local {
         let folder = self.folder.take().unwrap();
@@ -443,6 +451,10 @@ impl Store for Handled {
 
     async fn ready(&self) -> Result<(), Error> {
         self.through(Call::Ready, self.inner().ready()).await
+    }
+
+    async fn readable(&self) -> Result<(), Error> {
+        self.through(Call::Ready, self.inner().readable()).await
     }
 
     fn publish(&self, wake: Wake) {

@@ -6,6 +6,7 @@
 
 pub mod arena;
 pub mod asks;
+pub mod careless;
 pub mod collector;
 pub mod deal;
 pub mod forgery;

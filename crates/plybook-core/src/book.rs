@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::digest::Digest;
+use crate::game::Fault;
 use crate::header::Header;
 use crate::receipt::{Signature, SignedHead};
 use crate::seq::Seq;
@@ -35,6 +36,8 @@ pub struct BookError {
     pub line: usize,
     /// The entry that the line belongs to, if it belongs to one.
     pub seq: Option<Seq>,
+    /// What is wrong with it: its form, its digest, or that it is missing.
+    pub fault: Fault,
     /// Why.
     pub why: String,
 }
@@ -113,7 +116,17 @@ impl Book {
 
     /// Reads a `.ply` file, checking form and digests.
     pub fn parse(file: &str) -> Result<Book, BookError> {
-        Reader { lines: file.split_inclusive('\n').collect(), at: 0 }.book()
+        Book::parse_as_far(file).map_err(|(error, _)| error)
+    }
+
+    /// The same; where something is wrong, with the entries before it, if the header is right.
+    pub(crate) fn parse_as_far(file: &str) -> Result<Book, (BookError, Option<Box<Book>>)> {
+        let mut reader = Reader { lines: file.split_inclusive('\n').collect(), at: 0 };
+        let mut book = reader.header().map_err(|error| (error, None))?;
+        match reader.rest(&mut book) {
+            Ok(()) => Ok(book),
+            Err(error) => Err((error, Some(Box::new(book)))),
+        }
     }
 }
 
@@ -139,7 +152,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn book(&mut self) -> Result<Book, BookError> {
+    fn header(&mut self) -> Result<Book, BookError> {
         let header_end = self.lines.iter().position(|line| line.starts_with("= ")).unwrap_or(self.lines.len());
         let mut header_lines = Vec::new();
         for _ in 0..header_end {
@@ -148,44 +161,55 @@ impl<'a> Reader<'a> {
         let header = Header::parse(&header_lines.join("\n")).map_err(|error| BookError {
             line: error.line,
             seq: Some(Seq::FIRST),
+            fault: Fault::Form,
             why: error.why,
         })?;
-        let mut book = Book::new(header);
+        let book = Book::new(header);
         self.digest(Seq::FIRST, book.digest())?;
+        Ok(book)
+    }
+
+    /// Every entry is added once its own digest is right.
+    fn rest(&mut self, book: &mut Book) -> Result<(), BookError> {
         loop {
             let next = Seq(book.links.len() as u32).next();
             let line = self.line(Some(next))?;
             if let Some(trailer) = line.strip_prefix("end ") {
-                self.trailer(trailer, &book)?;
+                self.trailer(trailer, book)?;
                 book.signature = self.signature()?;
-                return Ok(book);
+                return Ok(());
             }
             let entry = book.header.read_entry(line).map_err(|error| self.wrong(Some(next), format!("{error}")))?;
             if entry.seq != next {
                 return Err(self.wrong(Some(next), format!("it is numbered {}", entry.seq)));
             }
-            book.push(line);
-            self.digest(next, book.digest())?;
+            let digest = book.digest().chain(line);
+            self.digest(next, digest)?;
+            book.links.push(Link { text: line.to_owned(), digest });
         }
     }
 
     fn line(&mut self, seq: Option<Seq>) -> Result<&'a str, BookError> {
         let line = self.lines.get(self.at).copied();
         self.at += 1;
-        let line = line.ok_or_else(|| self.wrong(seq, "is missing: the file ends too early"))?;
+        let line = line.ok_or_else(|| self.faulty(Fault::Missing, seq, "is missing: the file ends too early"))?;
         line.strip_suffix('\n').ok_or_else(|| self.wrong(seq, "does not end in LF"))
     }
 
     fn digest(&mut self, seq: Seq, follows: Digest) -> Result<(), BookError> {
         let line = self.line(Some(seq))?;
         let digest = line.strip_prefix("= ").and_then(Digest::parse).ok_or_else(|| self.wrong(Some(seq), "is not a digest"))?;
-        if digest == follows { Ok(()) } else { Err(self.wrong(Some(seq), format!("the digest is {follows}, not {digest}"))) }
+        if digest == follows {
+            return Ok(());
+        }
+        Err(self.faulty(Fault::Digest, Some(seq), format!("the digest is {follows}, not {digest}")))
     }
 
     fn trailer(&mut self, trailer: &str, book: &Book) -> Result<(), BookError> {
         let count = book.links.len();
         if trailer != format!("{count} {}", book.digest()) {
-            return Err(self.wrong(None, format!("the trailer is not that of {count} entries with head {}", book.digest())));
+            let why = format!("the trailer is not that of {count} entries with head {}", book.digest());
+            return Err(self.faulty(Fault::Digest, None, why));
         }
         Ok(())
     }
@@ -206,6 +230,10 @@ impl<'a> Reader<'a> {
     }
 
     fn wrong(&self, seq: Option<Seq>, why: impl Into<String>) -> BookError {
-        BookError { line: self.at, seq, why: why.into() }
+        self.faulty(Fault::Form, seq, why)
+    }
+
+    fn faulty(&self, fault: Fault, seq: Option<Seq>, why: impl Into<String>) -> BookError {
+        BookError { line: self.at, seq, fault, why: why.into() }
     }
 }

@@ -13,6 +13,7 @@ mod snapshot;
 use std::sync::Arc;
 
 pub use decide::{Ask, Request};
+pub(crate) use fold::read_link;
 pub use fold::{Fault, FoldError};
 pub use forking::{Fork, ForkError, Forked, fork};
 pub use snapshot::{BadSnapshot, FORMAT as SNAPSHOT_FORMAT};

@@ -5,16 +5,22 @@
 //! head, where there is one and its public key was given. What no book alone can show is that it was not
 //! written anew from its first entry on: only a signature, a receipt or a digest taken earlier does.
 //!
+//! Where only the rules object, the check goes on through form and digests, and gives two verdicts: what the
+//! book shows that was accepted then, and what this build's rules say to it now.
+//!
 //! Invariant: one path checks files and stored games; on any input it answers, and never panics.
+
+mod tail;
+mod wrong;
 
 use std::fmt;
 use std::sync::Arc;
 
-use crate::book::{Book, BookError};
+use crate::book::Book;
 use crate::dice::{Dice, Face, Seed, Throw};
 use crate::digest::Digest;
 use crate::entry::{Body, Entry};
-use crate::game::{Fault, FoldError, Game, Head, State};
+use crate::game::{Fault, Game, Head, State};
 use crate::header::{Header, SeedFrom};
 use crate::outcome::Outcome;
 use crate::receipt::{KeyId, PublicKeys, Unproved};
@@ -22,10 +28,22 @@ use crate::rules::Rules;
 use crate::seat::{Seat, SeatSet};
 use crate::seq::Seq;
 
+use tail::Tail;
+pub use wrong::{Accepted, Kind, Wrong};
+
 /// Where the rules that a header pins are found.
 pub trait Rulebook {
-    /// The rules, or a sentence that says why there are none.
-    fn rules_of(&self, header: &Header) -> Result<Arc<dyn Rules>, String>;
+    /// The rules, or why there are none.
+    fn rules_of(&self, header: &Header) -> Result<Arc<dyn Rules>, NoRules>;
+}
+
+/// Why a header has no rules, each with a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoRules {
+    /// The ruleset or its version is not in this build.
+    Unsupported(String),
+    /// The ruleset is, and takes no game with such parameters or seats.
+    Refused(String),
 }
 
 /// What a whole book shows.
@@ -107,35 +125,6 @@ fn write_joint(f: &mut fmt::Formatter<'_>, seed_from: SeedFrom, signed: SeatSet)
     write!(f, "signed by the own keys of seats {signed}")
 }
 
-/// The first thing that is wrong with a book.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{why}", place(self))]
-pub struct Wrong {
-    /// Line of the file, from 1, where the book came as a file and its form is wrong.
-    pub line: Option<usize>,
-    /// The first wrong entry, where it is one.
-    pub seq: Option<Seq>,
-    /// What is wrong with it.
-    pub fault: Fault,
-    /// What it claims, and what the rules say.
-    pub why: String,
-}
-
-fn place(wrong: &Wrong) -> String {
-    match (wrong.line, wrong.seq) {
-        (Some(line), Some(seq)) => format!("line {line}, entry {seq}: "),
-        (Some(line), None) => format!("line {line}: "),
-        (None, Some(seq)) => format!("entry {seq}: "),
-        (None, None) => String::new(),
-    }
-}
-
-impl From<BookError> for Wrong {
-    fn from(error: BookError) -> Wrong {
-        Wrong { line: Some(error.line), seq: error.seq, fault: Fault::Form, why: error.why }
-    }
-}
-
 /// Checks the text of a `.ply` file without anybody's public key.
 pub fn verify(file: &str, rulebook: &dyn Rulebook) -> Result<Report, Wrong> {
     verify_signed(file, rulebook, &PublicKeys::default())
@@ -143,14 +132,34 @@ pub fn verify(file: &str, rulebook: &dyn Rulebook) -> Result<Report, Wrong> {
 
 /// Checks the text of a `.ply` file, and its signature if one of these keys made it.
 pub fn verify_signed(file: &str, rulebook: &dyn Rulebook, keys: &PublicKeys) -> Result<Report, Wrong> {
-    let book = Book::parse(file)?;
-    let mut verifier = Verifier::new(book.header().clone(), rulebook)?;
+    let book = match Book::parse_as_far(file) {
+        Ok(book) => book,
+        // What the rules say to an entry before the break comes first.
+        Err((error, Some(book))) => return Err(before_break(&book, rulebook, error.into())),
+        Err((error, None)) => return Err(error.into()),
+    };
+    let found = follow_all(&book, rulebook)?.finish();
+    // Last: a wrong entry says more than a signature that is wrong because of it.
+    match (found, signed(file, &book, keys)) {
+        (Ok(report), signed) => Ok(Report { signed: signed?, ..report }),
+        (Err(wrong), Ok(signed)) => Err(wrong.signed(signed)),
+        (Err(wrong), Err(signature)) => Err(wrong.broken(&signature)),
+    }
+}
+
+fn follow_all(book: &Book, rulebook: &dyn Rulebook) -> Result<Verifier, Wrong> {
+    let mut verifier = Verifier::new(book.header().clone(), rulebook);
     for link in book.lines() {
         verifier.follow(&link.text, link.digest)?;
     }
-    // Last: a wrong entry says more than a signature that is wrong because of it.
-    let report = verifier.finish()?;
-    Ok(Report { signed: signed(file, &book, keys)?, ..report })
+    Ok(verifier)
+}
+
+fn before_break(book: &Book, rulebook: &dyn Rulebook, broken: Wrong) -> Wrong {
+    match follow_all(book, rulebook) {
+        Err(wrong) => wrong,
+        Ok(verifier) => verifier.broken(broken),
+    }
 }
 
 fn signed(file: &str, book: &Book, keys: &PublicKeys) -> Result<Signed, Wrong> {
@@ -158,16 +167,17 @@ fn signed(file: &str, book: &Book, keys: &PublicKeys) -> Result<Signed, Wrong> {
     match signature.check(&book.head(), keys) {
         Ok(()) => Ok(Signed::By(signature.key_id)),
         Err(Unproved::UnknownKey(id)) => Ok(Signed::UnknownKey(id)),
-        Err(wrong @ Unproved::Wrong(_)) => {
-            Err(Wrong { line: Some(file.lines().count()), seq: None, fault: Fault::Digest, why: wrong.to_string() })
-        }
+        Err(wrong @ Unproved::Wrong(_)) => Err(Wrong { line: Some(file.lines().count()), ..Wrong::book(Fault::Digest, wrong.to_string()) }),
     }
 }
 
 /// A check under way, entry by entry.
 #[derive(Debug)]
 pub struct Verifier {
-    game: Game,
+    /// The entries found right; no game where the header has no rules.
+    right: Result<Game, Box<Header>>,
+    /// Set from the first entry on that the rules do not allow.
+    tail: Option<Tail>,
     throws: Vec<Thrown>,
     seed: Option<(Seq, Seed)>,
 }
@@ -184,42 +194,89 @@ struct Thrown {
 
 impl Verifier {
     /// Begins with entry 1.
-    pub fn new(header: Header, rulebook: &dyn Rulebook) -> Result<Verifier, Wrong> {
-        let rules = rulebook.rules_of(&header).map_err(|why| wrong(Seq::FIRST, why))?;
-        Ok(Verifier { game: Game::new(header, rules), throws: Vec::new(), seed: None })
+    pub fn new(header: Header, rulebook: &dyn Rulebook) -> Verifier {
+        let (fault, why) = match rulebook.rules_of(&header) {
+            Ok(rules) => return Verifier { right: Ok(Game::new(header, rules)), tail: None, throws: Vec::new(), seed: None },
+            Err(NoRules::Unsupported(why)) => (Fault::Unsupported, why),
+            Err(NoRules::Refused(why)) => (Fault::Rules, why),
+        };
+        let tail = Tail::at_header(&header, Wrong::entry(Seq::FIRST, fault, why));
+        Verifier { right: Err(Box::new(header)), tail: Some(tail), throws: Vec::new(), seed: None }
     }
 
-    /// The last entry found right.
-    pub const fn head(&self) -> Head {
-        self.game.head()
+    /// The last entry found right; nothing where the header itself has no rules.
+    pub fn right(&self) -> Option<Head> {
+        self.right.as_ref().ok().map(Game::head)
     }
 
-    /// Checks the next line with its stored digest. After a wrong one nothing more can be said.
-    pub fn follow(&mut self, line: &str, digest: Digest) -> Result<(), Wrong> {
-        let draw = self.game.position().throws();
-        let entry =
-            self.game.apply_line(line, digest).map_err(|FoldError { seq, fault, why }| Wrong { line: None, seq: Some(seq), fault, why })?;
-        if let Some(thrown) = self.thrown(&entry, draw) {
-            self.throws.push(thrown);
+    /// The last entry followed.
+    pub fn followed(&self) -> Seq {
+        match (&self.tail, &self.right) {
+            (Some(tail), _) => tail.seq(),
+            (None, Ok(game)) => game.head().seq,
+            (None, Err(_)) => Seq::FIRST,
         }
+    }
+
+    /// Checks the next line with its stored digest: after an entry that only the rules refuse, without asking
+    /// them any more. After an error nothing more can be said.
+    pub fn follow(&mut self, line: &str, digest: Digest) -> Result<(), Wrong> {
+        let entry = match (&mut self.tail, &mut self.right) {
+            (Some(tail), Ok(game)) => tail.follow(game.header(), line, digest)?,
+            (Some(tail), Err(header)) => tail.follow(header, line, digest)?,
+            (None, Err(_)) => return Ok(()),
+            (None, Ok(game)) => {
+                let draw = game.position().throws();
+                match game.apply_line(line, digest) {
+                    Ok(entry) => {
+                        self.throws.extend(Thrown::of(game, &entry, draw));
+                        entry
+                    }
+                    Err(refused) if refused.fault == Fault::Rules => {
+                        let (tail, entry) = Tail::after(game, refused, line, digest)?;
+                        self.tail = Some(tail);
+                        entry
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        };
         if let Some(seed) = entry.seed {
             self.seed = Some((entry.seq, seed));
         }
         Ok(())
     }
 
+    /// What is to be said where the book breaks after what was followed.
+    pub fn broken(&self, broken: Wrong) -> Wrong {
+        match &self.tail {
+            Some(tail) => tail.wrong().broken(&broken),
+            None => broken,
+        }
+    }
+
     /// Checks what needs the whole book, and says what it shows.
     pub fn finish(self) -> Result<Report, Wrong> {
-        if let Some((_, seed)) = &self.seed {
-            let dice = self.game.dice(seed.clone());
+        if let (Some((_, seed)), Ok(game)) = (&self.seed, &self.right) {
+            let dice = game.dice(seed.clone());
             self.throws.iter().try_for_each(|thrown| thrown.check(&dice))?;
         }
-        let header = self.game.header();
-        if (self.game.standing().len() as u32) < header.given() {
+        let (game, header) = match (self.tail, self.right) {
+            (Some(tail), right) => {
+                let ruleset = right.map_or_else(|header| header.ruleset.clone(), |game| game.header().ruleset.clone());
+                return Err(tail.accepted(ruleset));
+            }
+            (None, Err(header)) => return Err(Wrong::book(Fault::Unsupported, format!("{} has no rules", header.ruleset))),
+            (None, Ok(game)) => {
+                let header = game.header().clone();
+                (game, header)
+            }
+        };
+        if game.position().ply() < header.given() {
             let why = format!("the game begins with {} moves given to it, and this one is missing", header.given());
-            return Err(wrong(self.game.head().seq.next(), why));
+            return Err(Wrong::entry(game.head().seq.next(), Fault::Missing, why));
         }
-        let joined = self.game.joining().map(|joining| joining.signed());
+        let joined = game.joining().map(|joining| joining.signed());
         let dice = match (self.throws.is_empty(), &self.seed, header.seed_from) {
             (true, _, _) => DiceClaim::NoThrows,
             (false, None, _) => DiceClaim::NotRevealed,
@@ -228,35 +285,32 @@ impl Verifier {
             (false, Some(_), SeedFrom::Caller) => DiceClaim::FixedByCaller,
         };
         Ok(Report {
-            header: header.clone(),
-            entries: self.game.head().seq.0,
-            digest: self.game.head().digest,
-            state: self.game.state(),
-            outcome: self.game.outcome().cloned(),
+            header,
+            entries: game.head().seq.0,
+            digest: game.head().digest,
+            state: game.state(),
+            outcome: game.outcome().cloned(),
             throws: self.throws.len() as u64,
             dice,
             signed: Signed::No,
         })
     }
-
-    fn thrown(&self, entry: &Entry, draw: u64) -> Option<Thrown> {
-        let Body::Move(made) = &entry.body else { return None };
-        let rules = self.game.rules();
-        let throw = rules.throw(rules.read_action(&made.notation)?)?;
-        Some(Thrown { seq: entry.seq, draw, seat: entry.actor.seat?, throw, faces: made.faces.clone() })
-    }
 }
 
 impl Thrown {
+    /// The throw of an entry that was just applied, if it is one.
+    fn of(game: &Game, entry: &Entry, draw: u64) -> Option<Thrown> {
+        let Body::Move(made) = &entry.body else { return None };
+        let rules = game.rules();
+        let throw = rules.throw(rules.read_action(&made.notation)?)?;
+        Some(Thrown { seq: entry.seq, draw, seat: entry.actor.seat?, throw, faces: made.faces.clone() })
+    }
+
     fn check(&self, dice: &Dice) -> Result<(), Wrong> {
         let faces = dice.throw(self.draw, self.seat, self.throw);
         if faces == self.faces {
             return Ok(());
         }
-        Err(wrong(self.seq, format!("it shows {:?}, but the seed gives {faces:?}", self.faces)))
+        Err(Wrong::entry(self.seq, Fault::Seed, format!("it shows {:?}, but the seed gives {faces:?}", self.faces)))
     }
-}
-
-fn wrong(seq: Seq, why: String) -> Wrong {
-    Wrong { line: None, seq: Some(seq), fault: Fault::Rules, why }
 }

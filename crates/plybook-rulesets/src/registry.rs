@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plybook_core::params::BadParam;
-use plybook_core::verify::Rulebook;
+use plybook_core::verify::{NoRules, Rulebook};
 use plybook_core::{Card, Header, ParamValue, Params, Rules, Ruleset, RulesetId};
 
 use crate::connect_four::ConnectFour;
@@ -140,8 +140,11 @@ impl Registry {
 }
 
 impl Rulebook for Registry {
-    fn rules_of(&self, header: &Header) -> Result<Arc<dyn Rules>, String> {
-        Registry::rules_of(self, header).map_err(|error| error.to_string())
+    fn rules_of(&self, header: &Header) -> Result<Arc<dyn Rules>, NoRules> {
+        Registry::rules_of(self, header).map_err(|error| match error {
+            RegistryError::Param(bad) => NoRules::Refused(bad.to_string()),
+            lacking => NoRules::Unsupported(lacking.to_string()),
+        })
     }
 }
 

@@ -8,7 +8,7 @@ mod origin;
 
 pub use origin::{OriginFinding, check_origin};
 use plybook_core::game::Fault;
-use plybook_core::verify::{Report, Verifier, Wrong};
+use plybook_core::verify::{Kind, Report, Verifier, Wrong};
 use plybook_core::{Book, Digest, Header, Seq};
 use plybook_rulesets::{Registry, RegistryError};
 use plybook_store::{Error, GameKey, Store, StoredEntry};
@@ -27,8 +27,13 @@ pub enum Finding {
         /// What is wrong.
         wrong: Wrong,
     },
-    /// This build does not have the rules that the header pins, which is no fault of the book.
-    Unsupported(RegistryError),
+    /// This build does not have the rules that the header pins, which is no fault of the book: it is whole.
+    Unsupported {
+        /// Which rules there are instead.
+        error: RegistryError,
+        /// What is whole.
+        wrong: Wrong,
+    },
     /// There is no such game.
     Nothing,
 }
@@ -40,12 +45,12 @@ pub async fn check(store: &dyn Store, registry: &Registry, key: GameKey) -> Resu
     let first = match first.into_iter().next() {
         Some(first) => first,
         // Its seed tells that there was one.
-        None if seed.is_some() => return Ok(at_first(wrong("it is missing"))),
+        None if seed.is_some() => return Ok(at_first(Fault::Missing, "it is missing")),
         None => return Ok(Finding::Nothing),
     };
     let header = match header(key, &first) {
         Ok(header) => header,
-        Err(wrong) => return Ok(at_first(wrong)),
+        Err((fault, why)) => return Ok(at_first(fault, why)),
     };
     let committed = match seed {
         Some(seed) => seed.commitment() == header.commitment,
@@ -53,64 +58,60 @@ pub async fn check(store: &dyn Store, registry: &Registry, key: GameKey) -> Resu
         None => store.foreign(key).await?.is_some(),
     };
     if !committed {
-        return Ok(at_first(wrong("the stored seed is not the one committed to")));
+        return Ok(at_first(Fault::Seed, "the stored seed is not the one committed to"));
     }
-    match begin(header, registry) {
-        Ok(verifier) => follow(store, key, verifier).await,
-        Err(finding) => Ok(finding),
-    }
+    let lacking = lacking(&header, registry);
+    Ok(told(follow(store, key, Verifier::new(header, registry)).await?, lacking))
 }
 
 /// Checks a book that is not stored yet.
 pub fn check_book(book: &Book, registry: &Registry) -> Finding {
-    let mut verifier = match begin(book.header().clone(), registry) {
-        Ok(verifier) => verifier,
-        Err(finding) => return finding,
-    };
-    for link in book.lines() {
-        if let Err(wrong) = verifier.follow(&link.text, link.digest) {
-            return after(&verifier, wrong);
-        }
-    }
-    finish(verifier)
+    let mut verifier = Verifier::new(book.header().clone(), registry);
+    let broken = book.lines().iter().find_map(|link| verifier.follow(&link.text, link.digest).err());
+    told(ended(verifier, broken), lacking(book.header(), registry))
 }
 
-fn begin(header: Header, registry: &Registry) -> Result<Verifier, Finding> {
-    match registry.rules_of(&header) {
-        Ok(_) => {}
-        Err(RegistryError::Param(bad)) => return Err(at_first(wrong(bad.to_string()))),
-        Err(other) => return Err(Finding::Unsupported(other)),
-    }
-    Verifier::new(header, registry).map_err(at_first)
+/// Why this build cannot say more of a whole book, if it cannot.
+fn lacking(header: &Header, registry: &Registry) -> Option<RegistryError> {
+    registry.card(&header.ruleset.name, Some(header.ruleset.version)).err()
 }
 
-fn finish(verifier: Verifier) -> Finding {
-    match verifier.finish() {
+fn told(finding: Finding, lacking: Option<RegistryError>) -> Finding {
+    match (finding, lacking) {
+        (Finding::Wrong { wrong, .. }, Some(error)) if wrong.kind() == Kind::Unsupported => Finding::Unsupported { error, wrong },
+        (finding, _) => finding,
+    }
+}
+
+/// The finding of a book that was followed to its end, or to where it is broken.
+fn ended(verifier: Verifier, broken: Option<Wrong>) -> Finding {
+    let right = verifier.right().map_or((Seq::ZERO, None), |head| (head.seq, Some(head.digest)));
+    match broken.map_or_else(|| verifier.finish(), Err) {
         Ok(report) => Finding::Verified(Box::new(report)),
-        Err(wrong) => {
-            let right = wrong.seq.map_or(Seq::ZERO, |seq| Seq(seq.0.saturating_sub(1)));
-            Finding::Wrong { right: (right, None), wrong }
+        // What only the end shows may be wrong long before it.
+        Err(wrong) if wrong.seq.is_some_and(|seq| seq <= right.0) => {
+            let before = wrong.seq.map_or(Seq::ZERO, |seq| Seq(seq.0.saturating_sub(1)));
+            Finding::Wrong { right: (before, None), wrong }
         }
+        Err(wrong) => Finding::Wrong { right, wrong },
     }
 }
 
 async fn follow(store: &dyn Store, key: GameKey, mut verifier: Verifier) -> Result<Finding, Error> {
     loop {
-        let (entries, missing) = page(store, key, verifier.head().seq, PAGE_ENTRIES).await?;
+        let (entries, missing) = page(store, key, verifier.followed(), PAGE_ENTRIES).await?;
         let whole = entries.len() == PAGE_ENTRIES as usize;
-        for stored in entries {
-            if let Err(wrong) = verifier.follow(&stored.line, stored.digest) {
-                return Ok(after(&verifier, wrong));
-            }
+        if let Some(wrong) = entries.iter().find_map(|stored| verifier.follow(&stored.line, stored.digest).err()) {
+            return Ok(ended(verifier, Some(wrong)));
         }
         if let Some(seq) = missing {
-            return Ok(after(&verifier, Wrong { line: None, seq: Some(seq), fault: Fault::Form, why: "it is missing".to_owned() }));
+            let missing = verifier.broken(Wrong::entry(seq, Fault::Missing, "it is missing"));
+            return Ok(ended(verifier, Some(missing)));
         }
         if !whole {
-            break;
+            return Ok(ended(verifier, None));
         }
     }
-    Ok(finish(verifier))
 }
 
 /// Entries after `after`: up to the first that is missing, which is answered too.
@@ -124,26 +125,17 @@ async fn page(store: &dyn Store, key: GameKey, after: Seq, limit: u32) -> Result
     }
 }
 
-fn header(key: GameKey, first: &StoredEntry) -> Result<Header, Wrong> {
-    let header = Header::parse(&first.line).map_err(|error| wrong(error.to_string()))?;
+fn header(key: GameKey, first: &StoredEntry) -> Result<Header, (Fault, String)> {
+    let header = Header::parse(&first.line).map_err(|error| (Fault::Form, error.to_string()))?;
     if header.digest() != first.digest {
-        return Err(wrong(format!("its digest is {}, not {}", header.digest(), first.digest)));
+        return Err((Fault::Digest, format!("its digest is {}, not {}", header.digest(), first.digest)));
     }
     if header.game != key.game {
-        return Err(wrong(format!("it is the header of game {}", header.game)));
+        return Err((Fault::Form, format!("it is the header of game {}", header.game)));
     }
     Ok(header)
 }
 
-fn wrong(why: impl Into<String>) -> Wrong {
-    Wrong { line: None, seq: Some(Seq::FIRST), fault: Fault::Form, why: why.into() }
-}
-
-fn at_first(wrong: Wrong) -> Finding {
-    Finding::Wrong { right: (Seq::ZERO, None), wrong }
-}
-
-fn after(verifier: &Verifier, wrong: Wrong) -> Finding {
-    let head = verifier.head();
-    Finding::Wrong { right: (head.seq, Some(head.digest)), wrong }
+fn at_first(fault: Fault, why: impl Into<String>) -> Finding {
+    Finding::Wrong { right: (Seq::ZERO, None), wrong: Wrong::entry(Seq::FIRST, fault, why) }
 }

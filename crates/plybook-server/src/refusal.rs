@@ -4,7 +4,7 @@
 //! `Status`, and no text of a database or of another tenant is in any of them.
 
 use plybook_core::params::BadParam;
-use plybook_core::{Rejection, Seq};
+use plybook_core::{Rejection, RulesetId, Seq};
 use plybook_rulesets::RegistryError;
 use uuid::Uuid;
 
@@ -98,6 +98,17 @@ pub enum Refusal {
         /// Why: for the log.
         why: String,
     },
+    /// An entry that was accepted once is against its own pinned rules as this build has them.
+    EntryIllegalNow {
+        /// That entry.
+        first_bad: Seq,
+        /// The rules, as the header pins them.
+        ruleset: RulesetId,
+        /// The code of the rule that a move breaks, where it is that.
+        rule: Option<&'static str>,
+        /// Why.
+        why: String,
+    },
     /// A fault of ours.
     Internal {
         /// What: for the log.
@@ -141,6 +152,9 @@ impl Refusal {
             Refusal::RulesetVersion { id, known } => Refusal::RulesetVersion { id: id.clone(), known: known.clone() },
             Refusal::UnknownRuleset { name, known } => Refusal::UnknownRuleset { name: name.clone(), known: known.clone() },
             Refusal::BookCorrupt { first_bad, why } => Refusal::BookCorrupt { first_bad: *first_bad, why: why.clone() },
+            Refusal::EntryIllegalNow { first_bad, ruleset, rule, why } => {
+                Refusal::EntryIllegalNow { first_bad: *first_bad, ruleset: ruleset.clone(), rule: *rule, why: why.clone() }
+            }
             other => Refusal::internal(format!("{other:?}")),
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use plybook_core::{Outcome, Rejection, Seq};
+use plybook_core::{Outcome, Rejection, RulesetId, Seq};
 use plybook_proto::ERROR_DOMAIN;
 use plybook_proto::v1::ErrorReason;
 use tonic::{Code, Status};
@@ -110,6 +110,10 @@ impl Answer {
                 Answer::new(Code::DataLoss, R::BookCorrupt, format!("the book does not follow from itself at entry {first_bad}"))
                     .with("first_bad_seq", first_bad)
             }
+            Refusal::EntryIllegalNow { first_bad, ruleset, rule, why } => {
+                tracing::error!(%first_bad, %ruleset, %why, "an entry that was accepted is illegal now");
+                Answer::illegal_now(first_bad, &ruleset, rule, &why)
+            }
             Refusal::Internal { detail } => {
                 let trace_id = telemetry::trace_id();
                 tracing::error!(%detail, %trace_id, "internal error");
@@ -150,6 +154,17 @@ impl Answer {
             Rejection::Limit { limit, most } => Answer::limit(limit, most),
             // Whoever decides lengthens the way back and asks again: nobody is told this.
             Rejection::WayBack { .. } => Answer::of(Refusal::internal(message)),
+        }
+    }
+
+    fn illegal_now(first_bad: Seq, ruleset: &RulesetId, rule: Option<&str>, why: &str) -> Answer {
+        let message = format!("{ruleset} of this build refuses entry {first_bad}, which whoever wrote the book accepted: {why}");
+        let answer = Answer::new(Code::FailedPrecondition, ErrorReason::EntryIllegalNow, message)
+            .with("first_bad_seq", first_bad)
+            .with("ruleset", ruleset);
+        match rule {
+            Some(rule) => answer.with("rule", rule),
+            None => answer,
         }
     }
 
@@ -231,6 +246,7 @@ impl Verdict {
             | Refusal::StoreUnavailable
             | Refusal::Draining
             | Refusal::BookCorrupt { .. }
+            | Refusal::EntryIllegalNow { .. }
             | Refusal::Internal { .. } => return None,
         };
         let named = ["rule", "cause", "original_seq"];

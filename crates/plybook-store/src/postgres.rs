@@ -77,6 +77,14 @@ impl Postgres {
         migrations::migrator(migrations::POSTGRES).run(&mut connection).await.map_err(migrations::refused)
     }
 
+    /// The database's schema, if it has one, and whether it only reads.
+    async fn schema(&self) -> Result<(Option<i64>, bool), Error> {
+        match read::schema(&self.link).await {
+            Err(error) if sqlstate(&error).as_deref() == Some(UNDEFINED_TABLE) => Ok((None, false)),
+            found => found.map_err(classify),
+        }
+    }
+
     /// Runs a write to its end, whether or not the caller waits for it.
     async fn write<T: Send + 'static>(&self, work: impl Future<Output = Result<T, Error>> + Send + 'static) -> Result<T, Error> {
         match self.writes.spawn(work.in_current_span()).await {
@@ -195,14 +203,15 @@ impl Store for Postgres {
     }
 
     async fn ready(&self) -> Result<(), Error> {
-        let version = match read::schema(&self.link).await {
-            Err(error) if sqlstate(&error).as_deref() == Some(UNDEFINED_TABLE) => (None, false),
-            other => other.map_err(classify)?,
-        };
-        match version {
+        match self.schema().await? {
             (_, true) => Err(Error::Unavailable("the database is a read-only standby".to_owned())),
             (version, false) => migrations::check(migrations::POSTGRES, version),
         }
+    }
+
+    async fn readable(&self) -> Result<(), Error> {
+        let (version, _) = self.schema().await?;
+        migrations::check_read(migrations::POSTGRES, version)
     }
 
     fn publish(&self, wake: Wake) {

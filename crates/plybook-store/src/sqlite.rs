@@ -163,6 +163,11 @@ impl Store for Sqlite {
         migrations::check(migrations::SQLITE, version)
     }
 
+    async fn readable(&self) -> Result<(), Error> {
+        let version = read::schema(&self.readers).await.map_err(classify)?;
+        migrations::check_read(migrations::SQLITE, version)
+    }
+
     fn publish(&self, _wake: Wake) {
         // There is no other node.
     }

@@ -255,6 +255,10 @@ pub trait Store: Send + Sync + 'static {
     /// Whether the database answers and its schema is the one of this build.
     async fn ready(&self) -> Result<(), Error>;
 
+    /// Whether the database answers and this build can read the books in it: its schema may be an older one, as
+    /// before a deploy, and then nothing may be written.
+    async fn readable(&self) -> Result<(), Error>;
+
     /// Tells other nodes, soon and without waiting, that a game has a new entry.
     fn publish(&self, wake: Wake);
 

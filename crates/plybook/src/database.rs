@@ -70,12 +70,23 @@ impl Database {
 
     /// Opens the store to look at it as it is: nothing is made and nothing migrated.
     pub(crate) async fn look(&self) -> anyhow::Result<Arc<dyn Store>> {
-        let store: Arc<dyn Store> = match self {
-            Database::Postgres(_) => self.open().await?,
-            Database::Sqlite(file) => Arc::new(Sqlite::look(&SqliteOptions::new(file)).await.map_err(sentence)?),
-        };
+        let store = self.look_at().await?;
         store.ready().await.map_err(sentence)?;
         Ok(store)
+    }
+
+    /// The same, also where a build before this one made its schema and still serves it.
+    pub(crate) async fn look_before_deploy(&self) -> anyhow::Result<Arc<dyn Store>> {
+        let store = self.look_at().await?;
+        store.readable().await.map_err(sentence)?;
+        Ok(store)
+    }
+
+    async fn look_at(&self) -> anyhow::Result<Arc<dyn Store>> {
+        match self {
+            Database::Postgres(_) => self.open().await,
+            Database::Sqlite(file) => Ok(Arc::new(Sqlite::look(&SqliteOptions::new(file)).await.map_err(sentence)?)),
+        }
     }
 
     /// Brings the schema up to this build's.

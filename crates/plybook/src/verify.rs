@@ -6,21 +6,23 @@
 
 mod kept;
 mod origin;
+mod tally;
+mod verdict;
 mod walk;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use plybook_core::Receipt;
 use plybook_core::game::Fault;
-use plybook_core::game::State;
 use plybook_core::receipt::PublicKeys;
-use plybook_core::verify::{DiceClaim, Report, Signed, Wrong, verify_signed};
-use plybook_core::{Outcome, Receipt, Seat};
+use plybook_core::verify::{Report, Signed, Wrong, verify_signed};
 use plybook_rulesets::Registry;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use kept::{Finding, Kept};
 use origin::OriginBook;
+use verdict::Verdict;
 
 use crate::keys::public_keys;
 use crate::screen::Screen;
@@ -46,18 +48,6 @@ pub(crate) struct VerifyArgs {
     origin: Option<PathBuf>,
 }
 
-/// What came of one file.
-enum Verdict {
-    Verified(Box<Report>, Vec<Finding>),
-    Wrong(Wrong),
-    /// The book follows from itself, and does not begin with what stood in the game that it names.
-    NotForked(String),
-    /// The book follows from itself, and none of the keys given signed it, or it is not what was kept.
-    NotProved(String, Vec<Finding>),
-    /// The file itself cannot be read.
-    Unreadable(String),
-}
-
 /// No file of a book is larger: as many entries as a game may have, each as long as a line may be.
 const FILE_BYTES_MAX: u64 = 512 << 20;
 
@@ -75,7 +65,7 @@ pub(crate) async fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     for file in &args.files {
         let verdict = check(file, &registry, (&keys, origin.as_ref()), &mut kept);
         wrong += usize::from(!matches!(verdict, Verdict::Verified(..)));
-        let told = if args.json { as_json(file, &verdict).to_string() } else { in_words(file, &verdict, origin.is_some()) };
+        let told = if args.json { verdict.as_json(file).to_string() } else { verdict.in_words(file, origin.is_some()) };
         screen.say(told)?;
     }
     let mut left = 0;
@@ -104,16 +94,26 @@ fn check(file: &Path, registry: &Registry, (keys, origin): (&PublicKeys, Option<
     match read(file) {
         Err(why) => Verdict::Unreadable(why),
         Ok(bytes) => match String::from_utf8(bytes) {
-            Err(error) => Verdict::Wrong(not_text(&error)),
+            Err(error) => Verdict::Wrong(not_text(&error), Vec::new()),
             Ok(text) => match verify_signed(&text, registry, keys) {
                 Ok(report) => match origin.map_or(Ok(()), |origin| origin.begins(&text)) {
                     Ok(()) => proved(report, keys, kept.compare(&text, keys)),
                     Err(why) => Verdict::NotForked(why),
                 },
-                Err(wrong) => Verdict::Wrong(wrong),
+                Err(wrong) if wrong.accepted.is_some() => accepted(wrong, kept.compare(&text, keys)),
+                Err(wrong) => Verdict::Wrong(wrong, Vec::new()),
             },
         },
     }
+}
+
+/// A whole book was accepted as it is, unless somebody kept something else of it.
+fn accepted(wrong: Wrong, kept: Vec<Finding>) -> Verdict {
+    if kept.iter().all(Finding::holds) {
+        return Verdict::Wrong(wrong, kept);
+    }
+    let why = format!("{}; and it is not what was kept of it", wrong.why);
+    Verdict::Wrong(Wrong { accepted: None, why, ..wrong }, kept)
 }
 
 fn proved(report: Report, keys: &PublicKeys, kept: Vec<Finding>) -> Verdict {
@@ -130,20 +130,6 @@ fn proved(report: Report, keys: &PublicKeys, kept: Vec<Finding>) -> Verdict {
     }
 }
 
-/// What the signature shows, and what would show more.
-fn signature(signed: Signed, kept: &[Finding]) -> String {
-    let more = "a book written anew from its first entry would pass as well; only a signature whose public key is given, \
-                a receipt or a head digest taken earlier shows that";
-    match signed {
-        // What they show stands below.
-        Signed::No if !kept.is_empty() => "not signed".to_owned(),
-        Signed::UnknownKey(id) if !kept.is_empty() => format!("signed by a key that was not given: {id}"),
-        Signed::No => format!("not signed: {more}"),
-        Signed::UnknownKey(id) => format!("signed by a key that was not given: {id}; {more}"),
-        Signed::By(id) => format!("signed by key {id}: this head is one that the key's owner had"),
-    }
-}
-
 /// The bytes of a file that a book may be.
 pub(crate) fn read(file: &Path) -> Result<Vec<u8>, String> {
     let bytes = std::fs::metadata(file).map_err(|error| error.to_string())?.len();
@@ -156,105 +142,5 @@ pub(crate) fn read(file: &Path) -> Result<Vec<u8>, String> {
 fn not_text(error: &std::string::FromUtf8Error) -> Wrong {
     let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
     let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
-    Wrong { line: Some(line), seq: None, fault: Fault::Form, why: "is not UTF-8".to_owned() }
-}
-
-fn in_words(file: &Path, verdict: &Verdict, compared: bool) -> String {
-    let file = file.display();
-    match verdict {
-        Verdict::Unreadable(why) => format!("{file}: cannot be read: {why}"),
-        Verdict::Wrong(wrong) => format!("{file}: WRONG: {wrong}"),
-        Verdict::NotProved(why, kept) => format!("{file}: NOT PROVED: it follows from itself, but {why}{}", kept_lines(kept)),
-        Verdict::NotForked(why) => format!("{file}: WRONG ORIGIN: it follows from itself, but {why}"),
-        Verdict::Verified(report, kept) => format!(
-            "{file}: verified\n  game {} of {}, {} entries, {}\n  {}\n{}  dice: {}\n  head digest {}\n  {}{}",
-            report.header.game,
-            report.header.ruleset,
-            report.entries,
-            state(report.state),
-            outcome(report.outcome.as_ref()),
-            report.header.origin.as_ref().map_or_else(String::new, |origin| origin::told(origin, compared)),
-            report.dice,
-            report.digest,
-            signature(report.signed, kept),
-            kept_lines(kept),
-        ),
-    }
-}
-
-fn kept_lines(kept: &[Finding]) -> String {
-    kept.iter().map(|finding| format!("\n  {finding}")).collect()
-}
-
-fn as_json(file: &Path, verdict: &Verdict) -> Value {
-    let file = file.display().to_string();
-    match verdict {
-        Verdict::Unreadable(why) | Verdict::NotForked(why) => json!({ "file": file, "verified": false, "why": why }),
-        Verdict::NotProved(why, kept) => json!({ "file": file, "verified": false, "why": why, "kept": kept_json(kept) }),
-        Verdict::Wrong(wrong) => {
-            json!({ "file": file, "verified": false, "line": wrong.line, "entry": wrong.seq.map(|seq| seq.0), "why": wrong.why })
-        }
-        Verdict::Verified(report, kept) => json!({
-            "file": file,
-            "verified": true,
-            "game_id": report.header.game.to_string(),
-            "ruleset": report.header.ruleset.to_string(),
-            "entries": report.entries,
-            "state": state(report.state),
-            "winners": report.outcome.as_ref().map(|outcome| seats(outcome).collect::<Vec<_>>()),
-            "void": report.outcome.as_ref().is_some_and(Outcome::is_void),
-            "reason": report.outcome.as_ref().map(|outcome| outcome.reason.to_string()),
-            "given_moves": report.header.given(),
-            "throws": report.throws,
-            "dice": report.dice.to_string(),
-            "signed_seats": signed_seats(report.dice),
-            "origin_game_id": report.header.origin.map(|origin| origin.game.to_string()),
-            "origin_entry": report.header.origin.map(|origin| origin.seq.0),
-            "head_digest": report.digest.to_string(),
-            "signed": matches!(report.signed, Signed::By(_)),
-            "key_id": key_id(report.signed),
-            "kept": kept_json(kept),
-        }),
-    }
-}
-
-fn kept_json(kept: &[Finding]) -> Value {
-    kept.iter().map(Finding::as_json).collect()
-}
-
-/// The seats whose own keys signed what they committed to.
-fn signed_seats(dice: DiceClaim) -> Vec<u8> {
-    match dice {
-        DiceClaim::FixedJointly { signed, .. } => signed.iter().map(|Seat(seat)| seat).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// The key that the book names, whether it was given or not.
-fn key_id(signed: Signed) -> Option<String> {
-    match signed {
-        Signed::No => None,
-        Signed::UnknownKey(id) | Signed::By(id) => Some(id.to_string()),
-    }
-}
-
-const fn state(state: State) -> &'static str {
-    match state {
-        State::Active => "active",
-        State::Finished => "finished",
-        State::Closed => "closed",
-    }
-}
-
-fn outcome(outcome: Option<&Outcome>) -> String {
-    match outcome {
-        None => "still going on".to_owned(),
-        Some(outcome) if outcome.is_void() => format!("no result ({})", outcome.reason),
-        Some(outcome) if outcome.winning_seats().is_empty() => format!("drawn ({})", outcome.reason),
-        Some(outcome) => format!("won by seat {} ({})", outcome.winning_seats(), outcome.reason),
-    }
-}
-
-fn seats(outcome: &Outcome) -> impl Iterator<Item = u8> {
-    outcome.winning_seats().iter().map(|Seat(seat)| seat)
+    Wrong { line: Some(line), ..Wrong::book(Fault::Form, "is not UTF-8") }
 }

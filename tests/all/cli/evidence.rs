@@ -80,6 +80,7 @@ async fn what_is_no_book_is_refused_and_what_no_rules_accept_is_kept_and_told() 
     let illegal = house.file("illegal.ply", &illegal);
     let ran = house.import(&[&illegal]).ok().says("1 game: 1 imported (2 moves)");
     assert!(ran.err.contains("kept as it is, but it does not verify: entry 3: the move is illegal: CELL_OCCUPIED"), "{ran:?}");
+    assert!(ran.err.contains("; the book is whole, so whoever wrote it accepted that"), "{ran:?}");
     let other = forged(&file, &table().header().game.to_string(), "00000000-0000-0000-0000-000000000007");
     let unknown = house.file("unknown.ply", &forged(&other, "ruleset mnk@1", "ruleset mnk@9"));
     let ran = house.import(&[&unknown]).ok().says("1 game: 1 imported (2 moves)");

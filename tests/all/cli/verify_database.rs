@@ -72,7 +72,7 @@ async fn damage_sqlite(file: &str, ids: &[String]) {
 
 /// Each damage is named by its game and entry, newest first; what is sound is only counted.
 fn names_what_is_wrong(database: &str, ids: &[String]) {
-    let ran = verify(database, &[]).fails(1, "4 of 5 games did not verify").says("1 verified, 4 wrong, 0 by rules");
+    let ran = verify(database, &[]).fails(1, "4 of 5 games did not verify").says("1 verified, 0 illegal now, 4 broken, 0 by rules");
     let told: Vec<&str> = ran.out.lines().filter(|line| line.starts_with("game ")).collect();
     assert_eq!(told.len(), 4, "{ran:#?}");
     for (line, (id, why)) in told.iter().zip([
@@ -81,15 +81,16 @@ fn names_what_is_wrong(database: &str, ids: &[String]) {
         (&ids[1], "entry 3: it is missing"),
         (&ids[0], "entry 4: "),
     ]) {
-        assert!(line.starts_with(&format!("game {id}: WRONG: {why}")), "{line}");
+        assert!(line.starts_with(&format!("game {id}: BROKEN: {why}")), "{line}");
     }
     let ran = verify(database, &["--json"]).fails(1, "4 of 5");
     let objects = objects(&ran);
     let verdicts: Vec<&str> = objects[..5].iter().map(|object| object["verdict"].as_str().unwrap()).collect();
-    assert_eq!(verdicts, ["verified", "wrong", "wrong", "wrong", "wrong"]);
+    assert_eq!(verdicts, ["verified", "broken", "broken", "broken", "broken"]);
     assert_eq!(objects[4]["entry"], 4);
     let counts = serde_json::json!({
-        "games": 5, "verified": 1, "wrong": 4, "unsupported": 0, "unreadable": 0, "entries": 10, "finished": true, "last_game": ids[0],
+        "games": 5, "verified": 1, "illegal_now": 0, "broken": 4, "unsupported": 0, "unreadable": 0, "entries": 10, "finished": true,
+        "last_game": ids[0],
     });
     assert_eq!(objects[5], counts);
     // What came after the damaged ones is sound.
@@ -101,7 +102,7 @@ fn names_what_is_wrong(database: &str, ids: &[String]) {
 async fn every_damaged_row_of_a_file_is_found() {
     let house = House::open();
     let ids = five(&plybook_tests::wire::connect(house.node.address()).await).await;
-    verify(&file_of(&house), &[]).ok().says("5 games, 25 right entries: 5 verified, 0 wrong");
+    verify(&file_of(&house), &[]).ok().says("5 games, 25 right entries: 5 verified, 0 illegal now, 0 broken");
     damage_sqlite(&file_of(&house), &ids).await;
     names_what_is_wrong(&file_of(&house), &ids);
 }
@@ -190,7 +191,7 @@ async fn a_game_by_rules_that_this_build_has_not_is_counted_apart() {
     let sql = format!("UPDATE book_entry SET line = '{later}', digest = decode('{digest}', 'hex') WHERE game_id = '{}'", game.id);
     database.execute(&format!("ALTER TABLE book_entry DISABLE TRIGGER USER; {sql}; ALTER TABLE book_entry ENABLE TRIGGER USER")).await;
     let ran = verify(&database.url, &[]).fails(1, "1 of 1 games did not verify");
-    ran.says(": UNSUPPORTED: ruleset mnk@9 is not in this build").says("0 wrong, 1 by rules that plybook");
+    ran.says(": UNSUPPORTED: entry 1: ruleset mnk@9 is not in this build").says("0 broken, 1 by rules that plybook");
 }
 
 /// Looking makes no file, and brings none up to date.

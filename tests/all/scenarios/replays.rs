@@ -1,8 +1,9 @@
 //! E: replays after rule changes. (What else can be wrong with snapshots: `service/snapshots.rs`.)
 
 use plybook_core::Digest;
-use plybook_proto::v1::{self, UndoBy};
+use plybook_proto::v1::{self, BookVerdict, UndoBy};
 use plybook_server::games::snapshots::Fate;
+use plybook_tests::careless;
 use plybook_tests::injected::over_postgres;
 use plybook_tests::long_book::LongBook;
 use plybook_tests::postgres;
@@ -81,34 +82,61 @@ async fn scenario_40_a_game_under_rules_that_this_build_has_not_is_refused_and_l
     healthy.through(&a).play("b2").await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn scenario_41_an_entry_that_todays_rules_refuse_is_named_and_the_game_is_readable_up_to_it() {
-    let mut pair = two_nodes().await;
-    let [a, _] = pair.wires().await;
-    let id = played(&a).await;
-    // The third move on the first one's cell: some build let it pass.
-    rewrite(&pair, &a, &id, "move a2 ply=3 cells=0>1:3", "move a1 ply=3 cells=0>1:6").await;
-    let before = rows(&pair, &id).await;
-    pair.replace();
-    let [a, b] = pair.wires().await;
-    for wire in [&a, &b] {
-        let game = PlayedGame { wire: wire.clone(), id: id.clone(), head: 4, to_move: Some(1) };
-        for refused in [
-            Refused::by(wire.try_get(&id, None).await),
-            Refused::by(wire.try_get(&id, Some(4)).await),
-            game.refuses("c1").await,
-            game.refuses_undo(game.asks_undo(0, None)).await,
-        ] {
-            refused.with("BOOK_CORRUPT").meta("first_bad_seq", 4);
-        }
-        for seq in 1..=3 {
-            let told = wire.try_get(&id, Some(seq)).await.unwrap();
-            assert_eq!((told.seq, told.position.unwrap().ply), (seq, seq as u32 - 1), "readable up to there");
-        }
-        assert_eq!(wire.history(&id).await.len(), 4, "what was written is told as it was written");
-        assert!(wire.book(&id).await.contains("move a1 ply=3"));
+/// A game that a build with a bug made: entry 4 is a move onto the second one's cell.
+async fn careless_game(pair: &Pair) -> String {
+    let careless = over_postgres(&pair.database).await.registry(careless::registry()).start().await;
+    let mut game = careless.wire().await.game().mnk(3, 3, 3).players(&["old", "new"]).undo(UndoBy::Free).await;
+    game.play("a1 b1 b1 c2").await;
+    game.id
+}
+
+async fn verified(wire: &Wire, id: &str) -> v1::VerifyGameResponse {
+    wire.audit().verify_game(v1::VerifyGameRequest { game_id: id.to_owned() }).await.unwrap().into_inner()
+}
+
+/// Everything that needs the position after the wrong entry is refused for this reason; what is before it is read.
+async fn readable_up_to_entry_3(wire: &Wire, id: &str, reason: &str) {
+    let game = PlayedGame { wire: wire.clone(), id: id.to_owned(), head: 5, to_move: Some(0) };
+    for refused in [
+        Refused::by(wire.try_get(id, None).await),
+        Refused::by(wire.try_get(id, Some(4)).await),
+        game.refuses("c3").await,
+        game.refuses_undo(game.asks_undo(1, None)).await,
+    ] {
+        refused.with(reason).meta("first_bad_seq", 4);
     }
-    assert_eq!(rows(&pair, &id).await, before, "nothing is rewritten, nothing deleted");
+    for seq in 1..=3 {
+        let told = wire.try_get(id, Some(seq)).await.unwrap();
+        assert_eq!((told.seq, told.position.unwrap().ply), (seq, seq as u32 - 1), "readable up to there");
+    }
+    assert!(wire.book(id).await.contains("move b1 ply=3"), "evidence is handed out");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scenario_41_an_entry_accepted_under_a_bug_has_two_verdicts_and_the_game_is_readable_up_to_it() {
+    let pair = two_nodes().await;
+    let (id, twin) = (careless_game(&pair).await, careless_game(&pair).await);
+    // Of the twin somebody changed that entry afterwards.
+    let sql = format!("UPDATE book_entry SET line = replace(line, '0:anonymous', '0:mallory') WHERE game_id = '{twin}' AND seq = 4");
+    pair.database
+        .execute(&format!("ALTER TABLE book_entry DISABLE TRIGGER USER; {sql}; ALTER TABLE book_entry ENABLE TRIGGER USER;"))
+        .await;
+    let before = [rows(&pair, &id).await, rows(&pair, &twin).await];
+    for wire in pair.wires().await {
+        readable_up_to_entry_3(&wire, &id, "ENTRY_ILLEGAL_NOW").await;
+        let found = verified(&wire, &id).await;
+        assert_eq!((found.verdict(), found.first_wrong_seq, found.entries), (BookVerdict::IllegalNow, Some(4), 3));
+        assert!(found.rule == "CELL_OCCUPIED" && found.why.contains("the move is illegal"), "now: {}", found.why);
+        let then = found.accepted.expect("then");
+        assert_eq!((then.entries, then.ruleset.as_str()), (5, "mnk@1"));
+        assert_eq!(wire.history(&id).await.len(), 5, "what was written is told as it was written");
+
+        readable_up_to_entry_3(&wire, &twin, "BOOK_CORRUPT").await;
+        let found = verified(&wire, &twin).await;
+        assert_eq!((found.verdict(), found.first_wrong_seq, found.accepted), (BookVerdict::Broken, Some(4), None));
+    }
+    assert_eq!([rows(&pair, &id).await, rows(&pair, &twin).await], before, "nothing is rewritten, nothing deleted");
+    let [a, _] = pair.wires().await;
     a.game().players(&["old", "new"]).await.play("b2").await;
 }
 

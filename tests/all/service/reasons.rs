@@ -74,6 +74,7 @@ async fn provoke(reason: ErrorReason, bench: Bench) -> Option<Refused> {
         R::StoreUnavailable => store_unavailable(&bench).await,
         R::ServerDraining => draining(bench).await,
         R::BookCorrupt => corrupt(bench).await,
+        R::EntryIllegalNow => illegal_now(bench).await,
         R::Internal => internal(&bench).await,
         R::GameReadOnly => read_only(&bench).await,
         R::GameExists => exists(&bench).await,
@@ -337,6 +338,20 @@ async fn corrupt(bench: Bench) -> Refused {
     assert_eq!(before.seq, 2, "what is before the damage can be read");
     let refused = Refused::by(game.wire.try_get(&game.id, None).await);
     refused.only(&["first_bad_seq"]).meta("first_bad_seq", 3).clone()
+}
+
+async fn illegal_now(bench: Bench) -> Refused {
+    let careless = bench.local.restarted_with(plybook_tests::careless::registry()).await;
+    let mut game = careless.wire().await.game().await;
+    game.play("a1 b2 b2").await;
+    let careful = careless.restarted().await;
+    let refused = game.through(&careful.wire().await).refuses("a3").await;
+    refused
+        .only(&["first_bad_seq", "rule", "ruleset"])
+        .meta("first_bad_seq", 4)
+        .meta("ruleset", "mnk@1")
+        .meta("rule", "CELL_OCCUPIED")
+        .clone()
 }
 
 async fn internal(bench: &Bench) -> Refused {

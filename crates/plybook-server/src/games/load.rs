@@ -98,7 +98,7 @@ impl Games {
         let built = tokio::task::spawn_blocking(move || (registry.rules_of(&header), header)).await;
         let (rules, header) = built.map_err(|error| Refusal::internal(format!("building rules panicked: {error}")))?;
         match rules {
-            Err(error) if foreign.is_none() => Err(no_rules(error)),
+            Err(error) if foreign.is_none() => Err(no_rules(&header, error)),
             rules => Ok(Opened { header, rules, request_id: first.request_id, foreign }),
         }
     }

@@ -27,7 +27,7 @@ pub struct Opened {
 impl Opened {
     /// The rules, for whoever cannot do without.
     pub fn rules(&self) -> Result<&Arc<dyn Rules>, Refusal> {
-        self.rules.as_ref().map_err(|error| no_rules(error.clone()))
+        self.rules.as_ref().map_err(|error| no_rules(&self.header, error.clone()))
     }
 
     /// About how much memory it takes, in bytes: the header's words, and the rules made from them.
@@ -37,10 +37,12 @@ impl Opened {
     }
 }
 
-/// Why a stored header has no rules here. Parameters that no request could have are the book's fault.
-pub(super) fn no_rules(error: RegistryError) -> Refusal {
+/// Why a stored header has no rules here. It is whole, so parameters that no request could have were accepted once.
+pub(super) fn no_rules(header: &Header, error: RegistryError) -> Refusal {
     match error {
-        RegistryError::Param(bad) => Refusal::BookCorrupt { first_bad: Seq::FIRST, why: bad.to_string() },
+        RegistryError::Param(bad) => {
+            Refusal::EntryIllegalNow { first_bad: Seq::FIRST, ruleset: header.ruleset.clone(), rule: None, why: bad.to_string() }
+        }
         other => other.into(),
     }
 }

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use plybook_core::game::Fault;
 use plybook_core::{Digest, Entry, Game, Seed, Seq};
 use plybook_store::StoredEntry;
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -81,10 +80,7 @@ impl Table {
 
 /// Moves a game on by the next stored entry.
 pub(super) fn follow(game: &mut Game, stored: &StoredEntry) -> Result<Entry, Unfit> {
-    game.apply_line(&stored.line, stored.digest).map_err(|error| match error.fault {
-        Fault::WayBack { .. } => Unfit::WayBack,
-        _ => Unfit::memory(error.seq, error.why),
-    })
+    game.apply_line(&stored.line, stored.digest).map_err(|error| Unfit::refusing(game, error))
 }
 
 /// About how much memory a game takes.

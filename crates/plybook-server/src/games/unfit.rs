@@ -3,13 +3,14 @@
 //! Invariant: where the two do not fit, it is the memory that is doubted first. A restored or failed
 //! over database went back in time, and perhaps on along another line: everything remembered of the
 //! game goes, and the work begins once more from entry 1. Only a book that does not follow from
-//! itself is corrupt.
+//! itself is corrupt; one that does, up to an entry that its own rules refuse by now, was accepted.
 
 use std::future::Future;
 use std::sync::Arc;
 
-use plybook_core::Seq;
+use plybook_core::game::{Fault, FoldError};
 use plybook_core::limits::{ENTRIES_MAX, HISTORY_STEP};
+use plybook_core::{Game, RulesetId, Seq};
 use plybook_store::GameKey;
 
 use crate::games::Games;
@@ -22,6 +23,8 @@ pub(super) enum Unfit {
     Memory { at: Seq, why: String },
     /// A game that was restored from a snapshot does not know its way back so far; it is still as it was.
     WayBack,
+    /// The store's next entry is chained to what is remembered, and its game refuses it.
+    Refusing { ruleset: RulesetId, error: FoldError },
     /// Whatever is remembered.
     Refused(Refusal),
 }
@@ -31,11 +34,23 @@ impl Unfit {
         Unfit::Memory { at, why: why.into() }
     }
 
+    /// What a game says to the store's next entry.
+    pub(super) fn refusing(game: &Game, error: FoldError) -> Unfit {
+        match error.fault {
+            Fault::WayBack { .. } => Unfit::WayBack,
+            Fault::Rules => Unfit::Refusing { ruleset: game.header().ruleset.clone(), error },
+            _ => Unfit::Memory { at: error.seq, why: error.why },
+        }
+    }
+
     /// The same, where nothing but the book was read: then it is the book that is wrong.
     fn of_the_book(self) -> Refusal {
         match self {
             Unfit::Memory { at, why } => Refusal::BookCorrupt { first_bad: at, why },
             Unfit::WayBack => Refusal::internal("a way back was not picked up"),
+            Unfit::Refusing { ruleset, error: FoldError { seq, rule, why, .. } } => {
+                Refusal::EntryIllegalNow { first_bad: seq, ruleset, rule, why }
+            }
             Unfit::Refused(refusal) => refusal,
         }
     }
@@ -53,6 +68,7 @@ impl From<Arc<Unfit>> for Unfit {
         match shared.as_ref() {
             Unfit::Memory { at, why } => Unfit::memory(*at, why.clone()),
             Unfit::WayBack => Unfit::WayBack,
+            Unfit::Refusing { ruleset, error } => Unfit::Refusing { ruleset: ruleset.clone(), error: error.clone() },
             Unfit::Refused(refusal) => Unfit::Refused(refusal.shared()),
         }
     }
@@ -68,8 +84,8 @@ impl Games {
         match work().await {
             Ok(done) => Ok(done),
             Err(unfit @ (Unfit::WayBack | Unfit::Refused(_))) => Err(unfit.of_the_book()),
-            Err(Unfit::Memory { at, why }) => {
-                tracing::warn!(game = %key.game, %at, why, "what is remembered of a game is not what the store has");
+            Err(unfit @ (Unfit::Memory { .. } | Unfit::Refusing { .. })) => {
+                tracing::warn!(game = %key.game, ?unfit, "what is remembered of a game does not lead to what the store has");
                 self.forget(key).await;
                 work().await.map_err(Unfit::of_the_book)
             }

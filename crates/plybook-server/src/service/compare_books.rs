@@ -119,7 +119,12 @@ impl Positions<'_> {
         let Some(seq) = seq else { return Ok(None) };
         let position = match self.service.games.at(self.keys[side], seq).await {
             Ok((game, _)) => replies::position::of(&game),
-            Err(Refusal::BookCorrupt { .. } | Refusal::RulesetVersion { .. } | Refusal::UnknownRuleset { .. }) => return Ok(None),
+            Err(
+                Refusal::BookCorrupt { .. }
+                | Refusal::EntryIllegalNow { .. }
+                | Refusal::RulesetVersion { .. }
+                | Refusal::UnknownRuleset { .. },
+            ) => return Ok(None),
             Err(refusal) => return Err(refusal),
         };
         match self.room.checked_sub(position.encoded_len() + 16) {

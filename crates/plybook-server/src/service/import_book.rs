@@ -98,7 +98,7 @@ async fn keep(
         Import::Exists => return Err(Refusal::GameExists { game: head.game }),
     };
     let verification = match finding {
-        Finding::Unsupported(_) => None,
+        Finding::Unsupported { .. } => None,
         finding => Some(verify_game::told(store.as_ref(), caller.game(head.game), finding).await?),
     };
     Ok(v1::ImportBookResponse {

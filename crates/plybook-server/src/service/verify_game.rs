@@ -4,7 +4,7 @@
 
 use plybook_core::Header;
 use plybook_core::header::SeedFrom;
-use plybook_core::verify::DiceClaim;
+use plybook_core::verify::{Accepted, DiceClaim, Kind};
 use plybook_proto::v1;
 use plybook_store::{GameKey, Store};
 use tonic::Request;
@@ -33,12 +33,15 @@ pub(super) async fn answer(service: &Service, request: Request<v1::VerifyGameReq
 pub(super) async fn told(store: &dyn Store, key: GameKey, finding: Finding) -> Result<v1::VerifyGameResponse, Refusal> {
     match finding {
         Finding::Nothing => Err(Refusal::GameNotFound),
-        Finding::Unsupported(error) => Err(error.into()),
+        Finding::Unsupported { error, .. } => Err(error.into()),
         Finding::Wrong { right: (seq, digest), wrong } => Ok(v1::VerifyGameResponse {
             entries: u64::from(seq.0),
             first_wrong_seq: wrong.seq.map(|seq| u64::from(seq.0)),
-            why: wrong.why,
             book_digest: digest.map_or_else(Vec::new, |digest| digest.0.to_vec()),
+            verdict: verdict(wrong.kind()).into(),
+            rule: wrong.rule.unwrap_or_default().to_owned(),
+            accepted: wrong.accepted.map(|then| accepted(&then)),
+            why: wrong.why,
             ..v1::VerifyGameResponse::default()
         }),
         Finding::Verified(report) => {
@@ -50,6 +53,7 @@ pub(super) async fn told(store: &dyn Store, key: GameKey, finding: Finding) -> R
                 signed_seats: signed(report.dice),
                 origin_claim: origin_claim.into(),
                 origin_why,
+                verdict: v1::BookVerdict::Verified.into(),
                 ..v1::VerifyGameResponse::default()
             })
         }
@@ -64,6 +68,19 @@ async fn origin(store: &dyn Store, key: GameKey, header: &Header) -> Result<(v1:
         OriginFinding::NotHere => (v1::OriginClaim::NotHere, String::new()),
         OriginFinding::Differs(why) => (v1::OriginClaim::Differs, why),
     })
+}
+
+const fn verdict(kind: Kind) -> v1::BookVerdict {
+    match kind {
+        Kind::IllegalNow => v1::BookVerdict::IllegalNow,
+        Kind::Broken => v1::BookVerdict::Broken,
+        // A refusal, so never here.
+        Kind::Unsupported => v1::BookVerdict::Unspecified,
+    }
+}
+
+fn accepted(then: &Accepted) -> v1::Accepted {
+    v1::Accepted { entries: u64::from(then.entries), book_digest: then.digest.0.to_vec(), ruleset: then.ruleset.to_string() }
 }
 
 const fn claim(claim: DiceClaim) -> v1::DiceClaim {

@@ -91,7 +91,8 @@ fn doubt(verification: Option<&v1::VerifyGameResponse>) -> Option<String> {
         None => Some("it was not checked: the server has not the rules that it names".to_owned()),
         Some(found) => {
             let seq = found.first_wrong_seq?;
-            Some(format!("it does not verify: entry {seq}: {}", found.why))
+            let then = if found.accepted.is_some() { "; the book is whole, so whoever wrote it accepted that" } else { "" };
+            Some(format!("it does not verify: entry {seq}: {}{then}", found.why))
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `plybook verify --database`: every game of a database under the rules of this binary.
 //!
+//! Before a deploy it is asked of the new build, of a database that the old one still serves (`--against-build`).
+//!
 //! Invariant: it only reads, so it may run beside traffic; games are told in the order of the walk, so
 //! whatever ends it, the walk goes on after the game named last.
 
@@ -8,12 +10,15 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use futures::{StreamExt as _, stream};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use plybook_core::{Time, Uuid};
+use plybook_core::verify::{Kind, Wrong};
+use plybook_core::{Header, Time, Uuid};
 use plybook_rulesets::Registry;
 use plybook_server::checking::{Finding, check};
-use plybook_store::{Error, Filter, GameKey, Store, TenantId};
+use plybook_store::{Error, Filter, GameKey, Store, Summary, TenantId};
 use serde_json::{Value, json};
 
+use super::tally::{Of, Tally};
+use super::verdict::accepted_json;
 use crate::database::DatabaseArgs;
 use crate::exit::usage;
 use crate::screen::Screen;
@@ -22,6 +27,8 @@ use crate::screen::Screen;
 const PAGE: u32 = 200;
 /// Games read at the same time, each over a connection of its own.
 const AT_ONCE: usize = 4;
+/// Games named in words before a deploy.
+const NAMED_AT_MOST: u64 = 20;
 
 /// Flags of `plybook verify` that are about a database.
 #[derive(Debug, clap::Args)]
@@ -34,6 +41,10 @@ pub(super) struct WalkArgs {
     /// Go on after this game, the one that an earlier walk named last
     #[arg(long, value_name = "GAME", requires = "database", conflicts_with = "files")]
     resume_after: Option<String>,
+    /// Before a deploy: count verdicts by ruleset and version, name at most 20 games (--json names all), and take a
+    /// database whose schema is still the one of a build before this
+    #[arg(long, requires = "database", conflicts_with = "files")]
+    against_build: bool,
 }
 
 impl WalkArgs {
@@ -46,8 +57,9 @@ impl WalkArgs {
 pub(super) async fn run(args: &WalkArgs, json: bool) -> anyhow::Result<()> {
     let after = args.resume_after.as_deref().map(game_id).transpose()?;
     let database = DatabaseArgs::of(args.database.clone().flatten(), AT_ONCE as u32 + 1).read()?;
-    let store = database.look().await?;
-    let mut walk = Walk { json, bar: bar(), screen: Screen::new(), tally: Tally { last: after, ..Tally::default() } };
+    let store = if args.against_build { database.look_before_deploy().await? } else { database.look().await? };
+    let tally = Tally::after(after);
+    let mut walk = Walk { json, against_build: args.against_build, bar: bar(), screen: Screen::new(), tally };
     let ended = tokio::select! {
         ended = walk.every_game(store.as_ref()) => ended.map(|()| End::Finished),
         stopped = tokio::signal::ctrl_c() => stopped.map(|()| End::Stopped).map_err(anyhow::Error::from),
@@ -77,29 +89,9 @@ enum End {
     Stopped,
 }
 
-/// What a walk has seen.
-#[derive(Default)]
-struct Tally {
-    verified: u64,
-    wrong: u64,
-    unsupported: u64,
-    unreadable: u64,
-    entries: u64,
-    last: Option<Uuid>,
-}
-
-impl Tally {
-    const fn games(&self) -> u64 {
-        self.verified + self.failed()
-    }
-
-    const fn failed(&self) -> u64 {
-        self.wrong + self.unsupported + self.unreadable
-    }
-}
-
 struct Walk {
     json: bool,
+    against_build: bool,
     bar: ProgressBar,
     screen: Screen,
     tally: Tally,
@@ -112,94 +104,98 @@ impl Walk {
         loop {
             let page = store.list(tenant, &Filter::default(), before, PAGE).await?;
             let Some(oldest) = page.last().map(|summary| summary.game) else { return Ok(()) };
-            let one = |game: Uuid| {
-                let registry = &registry;
-                async move { (game, check(store, registry, GameKey { tenant, game }).await) }
+            let one = |summary: &Summary| {
+                let (registry, game, ruleset) = (&registry, summary.game, ruleset(summary));
+                async move { (game, ruleset, check(store, registry, GameKey { tenant, game }).await) }
             };
-            let mut found = stream::iter(page.iter().map(|summary| one(summary.game))).buffered(AT_ONCE);
-            while let Some((game, finding)) = found.next().await {
-                self.record(game, finding)?;
+            let mut found = stream::iter(page.iter().map(one)).buffered(AT_ONCE);
+            while let Some((game, ruleset, finding)) = found.next().await {
+                self.record(game, &ruleset, finding)?;
             }
             before = Some(oldest);
         }
     }
 
     /// Counts one game and tells what is to be told of it. A store that does not answer ends the walk before it.
-    fn record(&mut self, game: Uuid, finding: Result<Finding, Error>) -> anyhow::Result<()> {
-        let (verdict, told) = match finding {
-            Err(Error::Corrupt(why)) => {
-                self.tally.unreadable += 1;
-                ("unreadable", json!({ "why": why }))
-            }
+    fn record(&mut self, game: Uuid, ruleset: &str, finding: Result<Finding, Error>) -> anyhow::Result<()> {
+        let (verdict, right, told) = match finding {
+            Err(Error::Corrupt(why)) => (Of::Unreadable, 0, json!({ "why": why })),
             Err(other) => return Err(other.into()),
             // A list has it, so it was there.
-            Ok(Finding::Nothing) => {
-                self.tally.wrong += 1;
-                ("wrong", json!({ "entry": 1, "why": "its book and its seed are missing" }))
-            }
-            Ok(Finding::Unsupported(error)) => {
-                self.tally.unsupported += 1;
-                ("unsupported", json!({ "why": error.to_string() }))
-            }
+            Ok(Finding::Nothing) => (Of::Broken, 0, json!({ "entry": 1, "why": "its book and its seed are missing" })),
+            Ok(Finding::Unsupported { wrong, .. }) => (Of::Unsupported, 0, wrong_json(&wrong)),
             Ok(Finding::Wrong { wrong, right: (seq, _) }) => {
-                self.tally.wrong += 1;
-                self.tally.entries += u64::from(seq.0);
-                ("wrong", json!({ "entry": wrong.seq.map(|seq| seq.0), "why": wrong.why }))
+                let verdict = if wrong.kind() == Kind::IllegalNow { Of::IllegalNow } else { Of::Broken };
+                (verdict, seq.0, wrong_json(&wrong))
             }
             Ok(Finding::Verified(report)) => {
-                self.tally.verified += 1;
-                self.tally.entries += u64::from(report.entries);
-                let ruleset = report.header.ruleset.to_string();
-                ("verified", json!({ "ruleset": ruleset, "entries": report.entries, "head_digest": report.digest.to_string() }))
+                (Of::Verified, report.entries, json!({ "entries": report.entries, "head_digest": report.digest.to_string() }))
             }
         };
-        self.say(game, verdict, told)?;
+        self.tally.count(verdict, ruleset, right);
+        self.say(game, ruleset, verdict, told)?;
         self.tally.last = Some(game);
         self.bar.inc(1);
         self.bar.set_message(format!("{} did not verify, at games of {}", self.tally.failed(), created(game)));
         Ok(())
     }
 
-    fn say(&self, game: Uuid, verdict: &str, mut told: Value) -> anyhow::Result<()> {
+    fn say(&self, game: Uuid, ruleset: &str, verdict: Of, mut told: Value) -> anyhow::Result<()> {
         if self.json {
             told["game_id"] = game.to_string().into();
-            told["verdict"] = verdict.into();
+            told["ruleset"] = ruleset.into();
+            told["verdict"] = verdict.name().into();
             return Ok(self.bar.suspend(|| self.screen.say(told.to_string()))?);
         }
-        if verdict == "verified" {
+        if verdict == Of::Verified || self.against_build && self.tally.failed() > NAMED_AT_MOST {
             return Ok(());
         }
         let entry = told["entry"].as_u64().map_or_else(String::new, |entry| format!("entry {entry}: "));
         let why = told["why"].as_str().unwrap_or_default();
-        Ok(self.bar.suspend(|| self.screen.say(format!("game {game}: {}: {entry}{why}", verdict.to_uppercase())))?)
+        let label = verdict.words().to_uppercase();
+        Ok(self.bar.suspend(|| self.screen.say(format!("game {game}: {label}: {entry}{why}{}", then(&told))))?)
     }
 
     fn tell(&self, ended: anyhow::Result<End>) -> anyhow::Result<()> {
-        let Tally { verified, wrong, unsupported, unreadable, entries, last } = self.tally;
         let finished = matches!(ended, Ok(End::Finished));
-        let last = last.map(|game| game.to_string());
         if self.json {
-            let counts = json!({
-                "games": self.tally.games(), "verified": verified, "wrong": wrong, "unsupported": unsupported,
-                "unreadable": unreadable, "entries": entries, "finished": finished, "last_game": last,
-            });
-            self.screen.say(counts.to_string())?;
+            self.screen.say(self.tally.as_json(finished, self.against_build).to_string())?;
         } else {
-            self.screen.say(format!(
-                "{} games, {entries} right entries: {verified} verified, {wrong} wrong, {unsupported} by rules that plybook {} has not, \
-                 {unreadable} unreadable",
-                self.tally.games(),
-                env!("CARGO_PKG_VERSION"),
-            ))?;
+            let unnamed = self.tally.failed().saturating_sub(NAMED_AT_MOST);
+            if self.against_build && unnamed > 0 {
+                self.screen.say(format!("… and {unnamed} more, which --json names"))?;
+            }
+            self.screen.say(self.tally.in_words(self.against_build))?;
         }
-        let go_on = last.map_or_else(|| "run it again".to_owned(), |game| format!("go on with --resume-after {game}"));
+        let go_on = self.tally.last.map_or_else(|| "run it again".to_owned(), |game| format!("go on with --resume-after {game}"));
+        let (failed, games) = (self.tally.failed(), self.tally.games());
         match ended {
-            Ok(End::Finished) if self.tally.failed() > 0 => bail!("{} of {} games did not verify", self.tally.failed(), self.tally.games()),
+            Ok(End::Finished) if failed > 0 && self.against_build => {
+                bail!("{failed} of {games} games did not verify under this build: it should not serve this database")
+            }
+            Ok(End::Finished) if failed > 0 => bail!("{failed} of {games} games did not verify"),
             Ok(End::Finished) => Ok(()),
             Ok(End::Stopped) => bail!("stopped before the end: {go_on}"),
             Err(error) => Err(error).with_context(|| format!("not at the end: {go_on}")),
         }
     }
+}
+
+fn wrong_json(wrong: &Wrong) -> Value {
+    let accepted = wrong.accepted.as_deref().map(accepted_json);
+    json!({ "entry": wrong.seq.map(|seq| seq.0), "rule": wrong.rule, "why": wrong.why, "accepted": accepted })
+}
+
+/// The other verdict, for people.
+fn then(told: &Value) -> String {
+    let entries = told["accepted"]["entries"].as_u64();
+    entries.map_or_else(String::new, |entries| format!("; then: accepted, the book is whole with {entries} entries"))
+}
+
+/// The rules that a game's header pins, as far as it can be read.
+fn ruleset(summary: &Summary) -> String {
+    let header = summary.header.as_ref().and_then(|first| Header::parse(&first.line).ok());
+    header.map_or_else(|| "unknown".to_owned(), |header| header.ruleset.to_string())
 }
 
 /// The day of an id: games are numbered by the time of their creation.

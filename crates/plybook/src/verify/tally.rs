@@ -1,0 +1,114 @@
+//! What a walk over a database has counted.
+//!
+//! Invariant: every game visited is counted once, under one verdict and under the rules that its header pins.
+
+use std::collections::BTreeMap;
+
+use plybook_core::Uuid;
+use plybook_core::verify::Kind;
+use serde_json::{Value, json};
+
+/// The verdict on a stored game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Of {
+    Verified,
+    IllegalNow,
+    Broken,
+    Unsupported,
+    Unreadable,
+}
+
+impl Of {
+    const ALL: [Of; 5] = [Of::Verified, Of::IllegalNow, Of::Broken, Of::Unsupported, Of::Unreadable];
+
+    /// For machines.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Of::Verified => "verified",
+            Of::IllegalNow => Kind::IllegalNow.name(),
+            Of::Broken => Kind::Broken.name(),
+            Of::Unsupported => Kind::Unsupported.name(),
+            Of::Unreadable => "unreadable",
+        }
+    }
+
+    /// For people.
+    pub(super) fn words(self) -> String {
+        self.name().replace('_', " ")
+    }
+}
+
+/// Games by verdict.
+type Counts = BTreeMap<Of, u64>;
+
+/// What a walk has seen.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    counts: Counts,
+    rulesets: BTreeMap<String, Counts>,
+    entries: u64,
+    /// The game named last.
+    pub(super) last: Option<Uuid>,
+}
+
+impl Tally {
+    /// Nothing yet, of a walk that goes on after this game.
+    pub(super) fn after(last: Option<Uuid>) -> Tally {
+        Tally { last, ..Tally::default() }
+    }
+
+    /// One more game, with so many right entries.
+    pub(super) fn count(&mut self, verdict: Of, ruleset: &str, right: u32) {
+        *self.counts.entry(verdict).or_default() += 1;
+        *self.rulesets.entry(ruleset.to_owned()).or_default().entry(verdict).or_default() += 1;
+        self.entries += u64::from(right);
+    }
+
+    pub(super) fn games(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    pub(super) fn failed(&self) -> u64 {
+        self.games() - of(&self.counts, Of::Verified)
+    }
+
+    /// For machines.
+    pub(super) fn as_json(&self, finished: bool, by_ruleset: bool) -> Value {
+        let mut told = all(&self.counts);
+        told["games"] = self.games().into();
+        told["entries"] = self.entries.into();
+        told["finished"] = finished.into();
+        told["last_game"] = self.last.map(|game| game.to_string()).into();
+        if by_ruleset {
+            told["build"] = env!("CARGO_PKG_VERSION").into();
+            told["rulesets"] = self.rulesets.iter().map(|(ruleset, counts)| (ruleset.clone(), all(counts))).collect();
+        }
+        told
+    }
+
+    /// For people.
+    pub(super) fn in_words(&self, by_ruleset: bool) -> String {
+        let version = env!("CARGO_PKG_VERSION");
+        let rulesets = if by_ruleset { self.rulesets.iter().map(line).collect() } else { String::new() };
+        let [verified, illegal, broken, unsupported, unreadable] = Of::ALL.map(|verdict| of(&self.counts, verdict));
+        format!(
+            "{rulesets}{} games, {} right entries: {verified} verified, {illegal} illegal now, {broken} broken, \
+             {unsupported} by rules that plybook {version} has not, {unreadable} unreadable",
+            self.games(),
+            self.entries,
+        )
+    }
+}
+
+fn line((ruleset, counts): (&String, &Counts)) -> String {
+    let counts: Vec<String> = counts.iter().map(|(verdict, count)| format!("{count} {}", verdict.words())).collect();
+    format!("{ruleset}: {}\n", counts.join(", "))
+}
+
+fn of(counts: &Counts, verdict: Of) -> u64 {
+    counts.get(&verdict).copied().unwrap_or(0)
+}
+
+fn all(counts: &Counts) -> Value {
+    Of::ALL.iter().map(|verdict| (verdict.name().to_owned(), json!(of(counts, *verdict)))).collect()
+}
