@@ -22,7 +22,8 @@ pub struct Analysis {
     /// The legal actions with what they are worth to the seat to move, best first. Those that the budget
     /// did not reach are missing.
     pub actions: Vec<(Action, Score)>,
-    /// Whether the best of these scores is the value of the game under best play by everybody.
+    /// Whether the best of these scores tells for certain who wins, or that nobody does, under best play by
+    /// everybody.
     pub exact: bool,
     /// By seat: the actions with which it would win at once if it were to move.
     pub threats: Vec<Vec<Action>>,

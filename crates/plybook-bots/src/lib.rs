@@ -14,9 +14,9 @@
 //! | [`score`] | how good an action is |
 //! | [`meter`] | a budget in nodes, what is spent of it, and when to stop |
 //! | [`chance`] | a bot's own random numbers |
-//! | `trial` | a game of the bot's own, to look ahead in |
-//! | `estimate` | how good a position looks that is not played to its end |
-//! | `threats`, `throws` | actions that win now; what a bot expects of dice |
+//! | [`trial`] | a game of the bot's own, to look ahead in |
+//! | [`estimate`] | how good a position looks that is not played to its end |
+//! | [`threats`], [`throws`] | actions that win now; what a bot expects of dice |
 //! | [`random`], [`heuristic`], [`minimax`], [`mcts`] | strategies for every ruleset |
 //! | [`solve`] | what a position is worth under best play, where a game has a solver |
 //! | [`analysis`] | actions with scores, and the threats of every seat, for hints |

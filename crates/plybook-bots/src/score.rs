@@ -1,7 +1,8 @@
 //! How good an action or a position is for a seat.
 //!
-//! Invariant: scores are whole numbers and compare: a win that is known, the sooner the better; what
-//! is estimated; a draw, or nothing known, at 0; a loss that is known, the later the better.
+//! Invariant: scores are whole numbers and compare: a win that is seen, the sooner the better; what is
+//! estimated; a draw, or nothing known, at 0; a loss that is seen, the later the better. Whether what is
+//! seen is certain, [`Choice::exact`](crate::strategy::Choice::exact) says.
 
 use plybook_core::{Outcome, Seat};
 
@@ -11,7 +12,7 @@ pub struct Score(pub i32);
 
 /// A win on the spot.
 const WIN: i32 = 1_000_000;
-/// Scores beyond this are wins or losses that are known; games are not longer than the difference.
+/// Scores beyond this are wins or losses that are seen; games are not longer than the difference.
 const KNOWN: i32 = 700_000;
 
 impl Score {
@@ -32,7 +33,7 @@ impl Score {
         Score::win_in(plies).for_other()
     }
 
-    /// An estimate; one that would look like a known win or loss is cut.
+    /// An estimate; one that would look like a win or loss that is seen is cut.
     pub const fn estimate(value: i64) -> Score {
         let most = KNOWN as i64 - 1;
         Score(if value > most {
@@ -62,12 +63,12 @@ impl Score {
         Score(-self.0)
     }
 
-    /// Whether it is a win that is known.
+    /// Whether it is a win that is seen.
     pub const fn is_win(self) -> bool {
         self.0 >= KNOWN
     }
 
-    /// Whether it is a loss that is known.
+    /// Whether it is a loss that is seen.
     pub const fn is_loss(self) -> bool {
         self.0 <= -KNOWN
     }

@@ -66,7 +66,7 @@ pub struct Choice {
     pub action: Action,
     /// How good it is for that seat, as far as the strategy knows.
     pub score: Score,
-    /// Whether the score is the value of the game under best play by everybody.
+    /// Whether the score tells for certain who wins, or that nobody does, under best play by everybody.
     pub exact: bool,
     /// Nodes that were spent.
     pub nodes: u64,
