@@ -33,7 +33,7 @@ use moka::future::Cache;
 use plybook_core::{Game, Seq};
 use plybook_rulesets::Registry;
 use plybook_store::{GameKey, Store, StoredEntry};
-use tokio::sync::OwnedMutexGuard;
+use tokio::sync::{OwnedMutexGuard, Semaphore};
 use unfit::Unfit;
 
 pub use opened::Opened;
@@ -42,7 +42,7 @@ pub use table::{SharedTable, Table};
 
 use crate::clock::Clock;
 use crate::ids::Ids;
-use crate::limits::Limits;
+use crate::limits::{FORKS_AT_ONCE, Limits};
 use crate::refusal::Refusal;
 use crate::refusal_log::RefusalLog;
 use crate::streams::Hub;
@@ -63,6 +63,7 @@ pub struct Games {
     opened: Cache<GameKey, Arc<Opened>>,
     history: Cache<(GameKey, Seq), Arc<Game>>,
     snapshots: Arc<Snapshots>,
+    forks: Arc<Semaphore>,
 }
 
 impl Games {
@@ -92,7 +93,8 @@ impl Games {
             .time_to_idle(limits.games_cache_idle)
             .build();
         let snapshots = Arc::new(Snapshots::new(limits));
-        Games { store, registry: Arc::new(registry), clock, ids, hub, refusals, tables, opened, history, snapshots }
+        let (registry, forks) = (Arc::new(registry), Arc::new(Semaphore::new(FORKS_AT_ONCE)));
+        Games { store, registry, clock, ids, hub, refusals, tables, opened, history, snapshots, forks }
     }
 
     /// The rulesets of this node.

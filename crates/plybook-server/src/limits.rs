@@ -68,6 +68,8 @@ pub const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const PAGE_ENTRIES: u32 = 500;
 /// Entries read for a stream at once.
 pub const STREAM_PAGE_ENTRIES: u32 = 64;
+/// Games forked at once: a long one is in memory with all its moves until it is stored. The others wait.
+pub const FORKS_AT_ONCE: usize = 4;
 /// Snapshots waiting to be saved; more are dropped.
 pub const SNAPSHOTS_QUEUED: usize = 32;
 /// Stored snapshots that are tried before a book is folded from its header.

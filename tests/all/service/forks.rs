@@ -4,9 +4,11 @@ use plybook_core::verify::verify;
 use plybook_core::{Book, Origin, Seed};
 use plybook_proto::v1::{self, OriginClaim, UndoBy};
 use plybook_rulesets::Registry;
+use plybook_server::limits::FORKS_AT_ONCE;
 use plybook_server::signing::{Keys, SigningKey};
 use plybook_tests::injected::{Call, Fault, Local, over, over_postgres, over_sqlite};
 use plybook_tests::long;
+use plybook_tests::patience::until;
 use plybook_tests::postgres;
 use plybook_tests::refused::Refused;
 use plybook_tests::wire::{PlayedGame, Wire, fresh};
@@ -297,4 +299,43 @@ async fn a_fork_that_fails_leaves_nothing_and_a_lost_reply_is_found_again() {
     local.store.mends();
     let forked = sent(&wire, asked).await.unwrap();
     assert_eq!((games().await, forked.seq), (2, 3));
+}
+
+/// However many ask: a long fork is in memory with all its moves.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn so_many_forks_are_at_work_at_once_and_the_others_wait() {
+    let local = over_sqlite().await.start().await;
+    let wire = local.wire().await;
+    let mut game = wire.game().await;
+    game.play("a1 b2").await;
+    let (created, found) = (local.store.count(Call::Create), local.store.count(Call::Find));
+    local.store.breaks(Call::Create, Fault::Held);
+    let all = 3 * FORKS_AT_ONCE;
+    let asked: Vec<_> = (0..all).map(|_| asks(&game.id, 3)).collect();
+    let mut waiting = asked.into_iter().map(|asked| {
+        tokio::spawn({
+            let wire = wire.clone();
+            async move { sent(&wire, asked).await }
+        })
+    });
+    // One whose caller goes away keeps its turn.
+    let left = waiting.next().unwrap();
+    until("it is at work", || async { local.store.count(Call::Create) == created + 1 }).await;
+    left.abort();
+    let waiting: Vec<_> = waiting.collect();
+    let turns = FORKS_AT_ONCE as u64;
+    until("all have come", || async { local.store.count(Call::Find) == found + all as u64 }).await;
+    until("as many as may are at work", || async { local.store.count(Call::Create) == created + turns }).await;
+    for _ in 0..20 {
+        wire.get(&game.id).await;
+    }
+    assert_eq!(local.store.count(Call::Create), created + turns);
+    local.store.mends();
+    for fork in waiting {
+        fork.await.unwrap().unwrap();
+    }
+    until("the abandoned one is there too", || async {
+        wire.games().list_games(v1::ListGamesRequest::default()).await.unwrap().into_inner().games.len() == all + 1
+    })
+    .await;
 }

@@ -1,7 +1,7 @@
 //! Creates a game that goes on from an entry of another.
 //!
 //! Invariant: one forking request makes one game, with a seed of its own; it is there with all the moves that
-//! it begins with, or not at all.
+//! it begins with, or not at all. So many are at work at once, whether or not their callers still wait.
 
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use plybook_core::header::{Entropy, Principal, Receipts};
 use plybook_core::standing::StandingMoves;
 use plybook_core::{Game, Header, Origin, Seed, Seq};
 use plybook_store::{Create, GameKey, NewGame, RequestKey};
+use tracing::Instrument as _;
 
 use crate::games::create::check_entropy;
 use crate::games::{Games, Opened};
@@ -35,13 +36,27 @@ pub struct ForkPlan {
 
 impl Games {
     /// Creates the game, or finds the one that this request created before; after the moves given to it.
-    pub async fn fork(&self, plan: ForkPlan) -> Result<Arc<Game>, Refusal> {
+    pub async fn fork(self: &Arc<Self>, plan: ForkPlan) -> Result<Arc<Game>, Refusal> {
         let (tenant, request) = (plan.of.tenant, plan.request);
         match self.store.find_creation(tenant, request.id).await? {
             Some((game, hash)) if hash == request.hash => return self.begun(GameKey { tenant, game }).await,
             Some((game, _)) => return Err(Refusal::RequestIdReused(Original::Game(game))),
             None => {}
         }
+        let turn = Arc::clone(&self.forks).acquire_owned().await.map_err(|error| Refusal::internal(error.to_string()))?;
+        let games = Arc::clone(self);
+        // In a task of its own: what a caller leaves behind keeps its turn.
+        let work = async move {
+            let forked = games.fork_in_turn(plan).await;
+            drop(turn);
+            forked
+        };
+        let forked = tokio::spawn(work.in_current_span()).await;
+        forked.map_err(|error| Refusal::internal(format!("a fork panicked: {error}")))?
+    }
+
+    async fn fork_in_turn(&self, plan: ForkPlan) -> Result<Arc<Game>, Refusal> {
+        let (tenant, request) = (plan.of.tenant, plan.request);
         let (of, opened) = self.at(plan.of, plan.at).await?;
         let head = of.head().seq;
         of.check_forkable().map_err(|rejection| Refusal::Rejected { rejection, head, missed: Vec::new() })?;
