@@ -5,6 +5,7 @@ use plybook_proto::v1::{self, IfAbsent, ReceiptPolicy};
 use plybook_server::signing::{Keys, SigningKey};
 use plybook_tests::injected::{self, Local, over_sqlite};
 use plybook_tests::refused::Refused;
+use plybook_tests::table::table;
 use plybook_tests::wire::{Opening, PlayedGame, Wire};
 
 use super::receipts::read;
@@ -125,4 +126,16 @@ async fn a_node_without_a_key_neither_creates_nor_appends() {
     let moved = wire.games().make_move(plain.asks("b2")).await.unwrap().into_inner();
     assert_eq!(moved.receipt, None);
     plain.sees(moved.event.unwrap());
+}
+
+/// It was the promise of the server that the game came from; here nothing is appended, with a key or without.
+#[tokio::test]
+async fn the_policy_of_an_imported_game_asks_nobody_for_a_key() {
+    let keyless = over_sqlite().await.start().await;
+    let wire = keyless.wire().await;
+    let id = wire.import(table().receipts_always().play("b2 a1").book().print()).await.unwrap().game_id;
+    let game = wire.open(&id).await;
+    game.refuses("a3").await.with("GAME_READ_ONLY").meta("head_seq", 3);
+    game.refuses_close(game.asks_close()).await.with("GAME_READ_ONLY");
+    assert_eq!(wire.remembers(&id, 2).await.len(), 2);
 }

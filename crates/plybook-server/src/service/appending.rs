@@ -33,7 +33,11 @@ impl Service {
         // Who gets no receipt is told before anything is appended, and who asked for one before any game is read.
         let receipt = match wanted.receipt {
             true => true,
-            false => self.games.opened(asked.key).await?.header.receipts == Receipts::Always,
+            false => {
+                let opened = self.games.opened(asked.key).await?;
+                // The policy of a foreign game binds the server that it came from; here nothing is appended to it.
+                opened.foreign.is_none() && opened.header.receipts == Receipts::Always
+            }
         };
         let signer = receipt.then(|| self.keys.signer()).transpose()?;
         let acted = self.games.act(asked.key, asked.id, asked.request).await?;
