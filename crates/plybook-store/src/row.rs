@@ -137,7 +137,8 @@ where
 }
 
 /// The latest snapshot in the format asked for ($3) at or before an entry ($4); where there is none, one in
-/// another format, without its bytes. Both databases read it, each as two looks into the key.
+/// another format, without its bytes. Both databases read it, each as three looks into the key: an older and a newer
+/// format are sought apart, since "another" is no range of the key, and would be sought among all of this one's.
 pub(crate) const NEAREST_SNAPSHOT: &str = "
     SELECT format, seq, digest, bytes FROM (
         SELECT 1 AS rank, * FROM (
@@ -146,7 +147,11 @@ pub(crate) const NEAREST_SNAPSHOT: &str = "
         UNION ALL
         SELECT 2 AS rank, * FROM (
             SELECT format, seq, digest, CAST(NULL AS bytea) AS bytes FROM snapshot
-            WHERE tenant_id = $1 AND game_id = $2 AND format <> $3 AND seq <= $4 LIMIT 1) AS others
+            WHERE tenant_id = $1 AND game_id = $2 AND format < $3 AND seq <= $4 LIMIT 1) AS older
+        UNION ALL
+        SELECT 3 AS rank, * FROM (
+            SELECT format, seq, digest, CAST(NULL AS bytea) AS bytes FROM snapshot
+            WHERE tenant_id = $1 AND game_id = $2 AND format > $3 AND seq <= $4 LIMIT 1) AS newer
     ) AS found ORDER BY rank LIMIT 1";
 
 /// Writes nothing where the same is there already.
