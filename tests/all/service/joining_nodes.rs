@@ -1,5 +1,6 @@
 //! Joint entropy through several nodes: seats that join at the same moment, and nodes that die in between.
 
+use plybook_core::Time;
 use plybook_proto::v1::{self, IfAbsent};
 use plybook_tests::asks::Asks;
 use plybook_tests::held::Held;
@@ -7,6 +8,7 @@ use plybook_tests::injected::{Call, Local, over_postgres};
 use plybook_tests::node;
 use plybook_tests::patience::until;
 use plybook_tests::postgres::{self, TestDatabase};
+use plybook_tests::refused::Refused;
 use plybook_tests::wire::{PlayedGame, Wire};
 
 async fn two(database: &TestDatabase) -> [Local; 2] {
@@ -97,6 +99,51 @@ async fn a_step_that_comes_second_is_decided_again() {
         assert_eq!(appends() - before, 3, "one of two was appended at the second attempt");
     }
     wires[1].proves(&game.id).await;
+}
+
+/// One node's time for the last reveal is just over, the other's is not, and both write at once: the game has one
+/// end, and whoever comes second is told of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_close_and_a_late_reveal_at_the_same_moment_are_one_entry() {
+    let database = postgres::database().await;
+    let nodes = two(&database).await;
+    let wires = [nodes[0].wire().await, nodes[1].wire().await];
+    let begin = Time::parse("2026-11-30T12:00:00.000Z").unwrap();
+    for _ in 0..3 {
+        nodes.iter().for_each(|node| node.clock.set(begin));
+        let mut game = wires[0].game().snakes(12, &[]).joint(60, IfAbsent::Forfeit).await;
+        for seat in [0, 1] {
+            game.commit(seat).await;
+        }
+        game.reveal(1).await;
+        wires[1].get(&game.id).await;
+        let over = begin.unix_ms() + 60_000;
+        nodes[0].clock.set(Time::from_unix_ms(over + 1));
+        nodes[1].clock.set(Time::from_unix_ms(over));
+        let (close, reveal) = (Asks::from(game.asks_close()), Asks::from(game.asks_reveal(0)));
+        let held = Held::before_entry(&database, &game.id, 5).await;
+        let sent = [(close, wires[0].clone()), (reveal, wires[1].clone())];
+        let running = sent.map(|(asks, wire)| tokio::spawn(async move { wire.sends(asks).await }));
+        let waiting = "SELECT pid::text FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        until("both wait for the same entry", || async { database.column(waiting).await.len() == 2 }).await;
+        held.release().await;
+        let [close, reveal] = running;
+        match (close.await.unwrap(), reveal.await.unwrap()) {
+            (Ok(closed), revealed) => {
+                assert_eq!(closed.event().seq, 5);
+                Refused::by(revealed).with("GAME_FINISHED").meta("closed", true).meta("outcome_reason", "absent");
+            }
+            (closed, Ok(revealed)) => {
+                assert_eq!(next_seat(&[revealed.event()]), [(5, 0)]);
+                Refused::by(closed).with("GAME_NOT_FINISHED").meta("head_seq", 5);
+            }
+            neither => panic!("{neither:?}"),
+        }
+        for wire in &wires {
+            assert_eq!(wire.get(&game.id).await.seq, 5);
+            assert_eq!(wire.verified(&game.id).await.unwrap().why, "");
+        }
+    }
 }
 
 /// No node keeps anything that joining needs.
