@@ -122,7 +122,7 @@ fn write_joint(f: &mut fmt::Formatter<'_>, seed_from: SeedFrom, signed: SeatSet)
     if signed.is_empty() {
         return f.write_str("no seat signed with a key of its own, so only who kept a nonce knows that it is the one sent");
     }
-    write!(f, "signed by the own keys of seats {signed}")
+    write!(f, "signed for seats {signed} by keys that stand in the book; that they are the seats' own, it does not prove")
 }
 
 /// Checks the text of a `.ply` file without anybody's public key.

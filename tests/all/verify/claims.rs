@@ -47,7 +47,8 @@ fn kinds() -> Vec<Kind> {
             "joint-signed",
             to_the_end(signed(joint().seed_of_the_service())),
             jointly(SeedFrom::Service, &[0, 2]),
-            "the service's seed and a nonce of every seat, each committed to before any was revealed; signed by the own keys of seats 0,2",
+            "the service's seed and a nonce of every seat, each committed to before any was revealed; signed for seats 0,2 by keys \
+             that stand in the book; that they are the seats' own, it does not prove",
             &[0, 2],
         ),
         kind(
