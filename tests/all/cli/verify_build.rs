@@ -116,8 +116,7 @@ async fn counts_before_a_deploy(database: &str, careless: &Local, wire: &Wire) -
     );
     assert_eq!((&told[0]["entry"], &told[0]["rule"], &told[0]["accepted"]["entries"]), (&4.into(), &"CELL_OCCUPIED".into(), &5.into()));
     assert_eq!((&told[1]["verdict"], &told[2]["game_id"], &told[3]["game_id"]), (&"verified".into(), &mnk.into(), &first.into()));
-    let counts =
-        |verified, illegal_now| json!({ "verified": verified, "illegal_now": illegal_now, "broken": 0, "unsupported": 0, "unreadable": 0 });
+    let counts = |verified, illegal_now| json!({ "verified": verified, "illegal_now": illegal_now, "broken": 0, "unsupported": 0, "unreadable": 0, "evidence": 0 });
     assert_eq!(told[4]["rulesets"], json!({ "mnk@1": counts(2, 1), "othello@1": counts(1, 0) }));
     assert_eq!((&told[4]["illegal_now"], &told[4]["verified"], &told[4]["games"]), (&1.into(), &3.into(), &4.into()));
     // Without the flag the verdict is the same.

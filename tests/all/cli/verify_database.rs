@@ -7,8 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::{StreamExt as _, stream};
+use plybook_core::Uuid;
+use plybook_tests::forgery::forged;
 use plybook_tests::node;
 use plybook_tests::postgres::{self, TestDatabase};
+use plybook_tests::table::table;
 use plybook_tests::wire::Wire;
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, SqliteConnection};
@@ -89,7 +92,8 @@ fn names_what_is_wrong(database: &str, ids: &[String]) {
     assert_eq!(verdicts, ["verified", "broken", "broken", "broken", "broken"]);
     assert_eq!(objects[4]["entry"], 4);
     let counts = serde_json::json!({
-        "games": 5, "verified": 1, "illegal_now": 0, "broken": 4, "unsupported": 0, "unreadable": 0, "entries": 10, "finished": true,
+        "games": 5, "verified": 1, "illegal_now": 0, "broken": 4, "unsupported": 0, "unreadable": 0, "evidence": 0, "entries": 10,
+        "finished": true,
         "last_game": ids[0],
     });
     assert_eq!(objects[5], counts);
@@ -211,4 +215,42 @@ fn what_makes_no_sense_is_told_and_nothing_is_made() {
     verify("x.db", &["--public-key", "node.pub"]).fails(2, "cannot be used with");
     run(&["verify", "--resume-after", "x", "game.ply"], "").fails(2, "cannot be used with");
     run(&["verify", "--resume-after", "x"], "").fails(2, "--database");
+}
+
+/// Evidence stays as it came: what its players did wrong is told, and is no fault of the database or the binary. What
+/// was done to its rows since is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_imported_book_that_no_rules_accept_is_told_and_stands_in_nobodys_way() {
+    let house = House::open();
+    let wire = plybook_tests::wire::connect(house.node.address()).await;
+    let file = |id: u128| table().id(id).play("b2 a1 c3").book().print();
+    let illegal = forged(&file(3), "move a1 ply=2 cells=0>2:6", "move b2 ply=2 cells=0>2:4");
+    let unknown = forged(&file(2), "ruleset mnk@1", "ruleset mnk@9");
+    let boards = forged(&file(1), "param cols 3", "param cols 0");
+    for book in [&file(4), &illegal, &unknown, &boards] {
+        wire.import(book).await.unwrap();
+    }
+    for how in [&[][..], &["--against-build"]] {
+        let ran = verify(&file_of(&house), how).ok().says(" 1 verified, 0 illegal now, 0 broken, 0 by rules");
+        let ran = ran.says("4 games, 6 right entries: ").says(", 3 kept as evidence that does not verify");
+        let told = |id: u128| format!("game {}: EVIDENCE: ", Uuid::from_u128(id));
+        ran.says(&format!("{}entry 3: the move is illegal", told(3))).says(&told(2)).says(&format!("{}entry 1: ", told(1)));
+    }
+    let objects = objects(&verify(&file_of(&house), &["--json"]).ok());
+    let verdicts: Vec<&str> = objects[..4].iter().map(|object| object["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["verified", "evidence", "evidence", "evidence"]);
+    assert_eq!((&objects[1]["entry"], &objects[4]["evidence"]), (&3.into(), &3.into()));
+
+    let mut behind = SqliteConnection::connect(&format!("sqlite://{}", file_of(&house))).await.unwrap();
+    let changed = |id: u128| {
+        let id = Uuid::from_u128(id).simple();
+        format!("UPDATE book_entry SET line = replace(line, 'c3', 'c2') WHERE game_id = x'{id}' AND seq = 4;")
+    };
+    let drop = "DROP TRIGGER book_entry_is_never_updated;";
+    behind.execute(AssertSqlSafe(format!("{drop}{}{}", changed(4), changed(3)))).await.unwrap();
+    behind.close().await.unwrap();
+    let ran = verify(&file_of(&house), &[]).fails(1, "2 of 4 games did not verify");
+    for (id, at) in [(4, 4), (3, 3)] {
+        assert!(ran.out.contains(&format!("game {}: BROKEN: entry {at}: ", Uuid::from_u128(id))), "{ran:?}");
+    }
 }

@@ -16,10 +16,12 @@ pub(super) enum Of {
     Broken,
     Unsupported,
     Unreadable,
+    /// An imported book that is whole and that does not verify: it came like that, and stays so for ever.
+    Evidence,
 }
 
 impl Of {
-    const ALL: [Of; 5] = [Of::Verified, Of::IllegalNow, Of::Broken, Of::Unsupported, Of::Unreadable];
+    const ALL: [Of; 6] = [Of::Verified, Of::IllegalNow, Of::Broken, Of::Unsupported, Of::Unreadable, Of::Evidence];
 
     /// For machines.
     pub(super) const fn name(self) -> &'static str {
@@ -29,6 +31,7 @@ impl Of {
             Of::Broken => Kind::Broken.name(),
             Of::Unsupported => Kind::Unsupported.name(),
             Of::Unreadable => "unreadable",
+            Of::Evidence => "evidence",
         }
     }
 
@@ -69,7 +72,7 @@ impl Tally {
     }
 
     pub(super) fn failed(&self) -> u64 {
-        self.games() - of(&self.counts, Of::Verified)
+        self.games() - of(&self.counts, Of::Verified) - of(&self.counts, Of::Evidence)
     }
 
     /// For machines.
@@ -90,10 +93,11 @@ impl Tally {
     pub(super) fn in_words(&self, by_ruleset: bool) -> String {
         let version = env!("CARGO_PKG_VERSION");
         let rulesets = if by_ruleset { self.rulesets.iter().map(line).collect() } else { String::new() };
-        let [verified, illegal, broken, unsupported, unreadable] = Of::ALL.map(|verdict| of(&self.counts, verdict));
+        let [verified, illegal, broken, unsupported, unreadable, evidence] = Of::ALL.map(|verdict| of(&self.counts, verdict));
+        let beside = if evidence > 0 { format!(", {evidence} kept as evidence that does not verify") } else { String::new() };
         format!(
             "{rulesets}{} games, {} right entries: {verified} verified, {illegal} illegal now, {broken} broken, \
-             {unsupported} by rules that plybook {version} has not, {unreadable} unreadable",
+             {unsupported} by rules that plybook {version} has not, {unreadable} unreadable{beside}",
             self.games(),
             self.entries,
         )

@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use futures::{StreamExt as _, stream};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use plybook_core::game::Fault;
 use plybook_core::verify::{Kind, Wrong};
 use plybook_core::{Header, Time, Uuid};
 use plybook_rulesets::Registry;
@@ -105,25 +106,27 @@ impl Walk {
             let page = store.list(tenant, &Filter::default(), before, PAGE).await?;
             let Some(oldest) = page.last().map(|summary| summary.game) else { return Ok(()) };
             let one = |summary: &Summary| {
-                let (registry, game, ruleset) = (&registry, summary.game, ruleset(summary));
-                async move { (game, ruleset, check(store, registry, GameKey { tenant, game }).await) }
+                let (registry, game, ruleset, foreign) = (&registry, summary.game, ruleset(summary), summary.foreign.is_some());
+                async move { (game, ruleset, foreign, check(store, registry, GameKey { tenant, game }).await) }
             };
             let mut found = stream::iter(page.iter().map(one)).buffered(AT_ONCE);
-            while let Some((game, ruleset, finding)) = found.next().await {
-                self.record(game, &ruleset, finding)?;
+            while let Some((game, ruleset, foreign, finding)) = found.next().await {
+                self.record(game, &ruleset, foreign, finding)?;
             }
             before = Some(oldest);
         }
     }
 
     /// Counts one game and tells what is to be told of it. A store that does not answer ends the walk before it.
-    fn record(&mut self, game: Uuid, ruleset: &str, finding: Result<Finding, Error>) -> anyhow::Result<()> {
+    fn record(&mut self, game: Uuid, ruleset: &str, foreign: bool, finding: Result<Finding, Error>) -> anyhow::Result<()> {
         let (verdict, right, told) = match finding {
             Err(Error::Corrupt(why)) => (Of::Unreadable, 0, json!({ "why": why })),
             Err(other) => return Err(other.into()),
             // A list has it, so it was there.
             Ok(Finding::Nothing) => (Of::Broken, 0, json!({ "entry": 1, "why": "its book and its seed are missing" })),
+            Ok(Finding::Unsupported { wrong, .. }) if foreign => (Of::Evidence, 0, wrong_json(&wrong)),
             Ok(Finding::Unsupported { wrong, .. }) => (Of::Unsupported, 0, wrong_json(&wrong)),
+            Ok(Finding::Wrong { wrong, right: (seq, _) }) if foreign && came_like_that(&wrong) => (Of::Evidence, seq.0, wrong_json(&wrong)),
             Ok(Finding::Wrong { wrong, right: (seq, _) }) => {
                 let verdict = if wrong.kind() == Kind::IllegalNow { Of::IllegalNow } else { Of::Broken };
                 (verdict, seq.0, wrong_json(&wrong))
@@ -179,6 +182,11 @@ impl Walk {
             Err(error) => Err(error).with_context(|| format!("not at the end: {go_on}")),
         }
     }
+}
+
+/// Whether an imported book was as wrong when it came: form and digests held then, and rules and dice were not asked for.
+fn came_like_that(wrong: &Wrong) -> bool {
+    wrong.kind() == Kind::IllegalNow || wrong.fault == Fault::Seed
 }
 
 fn wrong_json(wrong: &Wrong) -> Value {
