@@ -211,6 +211,11 @@ impl<'a> Reader<'a> {
             let why = format!("the trailer is not that of {count} entries with head {}", book.digest());
             return Err(self.faulty(Fault::Digest, None, why));
         }
+        let given = book.header.given();
+        if (count as u32) <= given {
+            let why = format!("the game begins with {given} moves given to it, and this one is missing");
+            return Err(self.faulty(Fault::Missing, Some(Seq(count as u32).next()), why));
+        }
         Ok(())
     }
 

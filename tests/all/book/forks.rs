@@ -1,8 +1,8 @@
 //! Games of every kind fold to what was decided: with nonces, absences, and moves given by another game.
 
 use plybook_core::entropy::IfAbsent;
-use plybook_core::game::{Ask, State};
-use plybook_core::{Digest, Seat, Seq};
+use plybook_core::game::{Ask, Fault, State};
+use plybook_core::{Book, Digest, Seat, Seq};
 use plybook_tests::deal::{Deal, RULESETS};
 use plybook_tests::golden;
 use plybook_tests::random::{Random, repeat};
@@ -114,4 +114,19 @@ fn given_moves_are_not_taken_back() {
     // A fork of a fork is given all of it.
     let again = table().fork(&fork, fork.game().head().seq.0).id(3).ply(3).play("c1 c3 a2").board("X.X / OX. / O.O");
     fold(&golden::registry(), &again.book().print(), |_, _| {});
+}
+
+/// A fork is stored whole or not at all, so a file that ends before the moves that it promises is none.
+#[test]
+fn a_fork_cut_before_its_given_moves_is_no_book() {
+    let origin = table().mnk(3, 3, 3).play("b2 a1 c3");
+    let fork = table().fork(&origin, 4).id(2).book().clone();
+    for kept in 0..=fork.lines().len() {
+        let mut cut = Book::new(fork.header().clone());
+        fork.lines()[..kept].iter().for_each(|link| cut.push(link.text.clone()));
+        match Book::parse(&cut.print()) {
+            Ok(whole) => assert_eq!((kept, &whole), (3, &fork)),
+            Err(error) => assert_eq!((error.fault, error.seq), (Fault::Missing, Some(Seq(kept as u32 + 2))), "{error}"),
+        }
+    }
 }

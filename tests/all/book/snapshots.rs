@@ -337,6 +337,11 @@ fn another_build_and_another_game_are_told_apart() {
         other[16..18].copy_from_slice(&format.to_be_bytes());
         assert_eq!(grown.restore(&summed(other)).err(), Some(BadSnapshot::Format(format)));
     }
+    let release = env!("CARGO_PKG_VERSION").as_bytes();
+    let at = bytes.windows(release.len()).position(|window| window == release).unwrap();
+    let mut later = bytes.clone();
+    later[at] += 1;
+    assert_eq!(grown.restore(&summed(later)).err(), Some(BadSnapshot::Build), "a position of a release with other mistakes");
     let other = Growing::from(&table().of("connect_four").with("pop_out", true).undo_by(UndoBy::None));
     assert_eq!(other.restore(&bytes).err(), Some(BadSnapshot::OtherGame));
     let mut elsewhere = other.game.clone();

@@ -1,7 +1,7 @@
 //! A game at one of its entries in a few bytes, so that a long book need not be folded from its header.
 //!
 //! Invariants: a snapshot is a cache: it restores to exactly the game that folding gives, or not at all;
-//! damage, another format and another game are told apart. It carries the position whole but only the
+//! damage, another format or release, and another game are told apart. It carries the position whole but only the
 //! last [`SNAPSHOT_TAIL`] standing moves: below that floor the way back is not known until the game is
 //! lengthened. Snapshots are due so often that folding from the nearest one never comes to a floor.
 //!
@@ -29,6 +29,10 @@ use crate::time::Time;
 /// The form of the bytes. It changes with every change to what is packed or how.
 pub const FORMAT: u16 = 1;
 
+/// The release that writes and reads them. What an earlier one has accepted by a mistake in its rules, the
+/// next one is to find out, so it begins with none of the other's positions.
+const BUILD: &str = env!("CARGO_PKG_VERSION");
+
 const MAGIC: &[u8; 16] = b"plybook-snapshot";
 const SUM_BYTES: usize = 32;
 /// So far below the last snapshot's standing moves one more is due: an undo from here, and from anywhere
@@ -44,6 +48,9 @@ pub enum BadSnapshot {
     /// Another build wrote them.
     #[error("the snapshot has format {0}, not {FORMAT}")]
     Format(u16),
+    /// Another release wrote them: its rules may have had a mistake that this one has not.
+    #[error("the snapshot is of another release than {BUILD}")]
+    Build,
     /// They are of another game, or of the same under other rules.
     #[error("the snapshot is of another game")]
     OtherGame,
@@ -120,6 +127,7 @@ impl Game {
         out.raw(&FORMAT.to_be_bytes());
         out.raw(&self.header.digest().0);
         out.text(&self.header.ruleset.to_string());
+        out.text(BUILD);
         out.number(self.head.seq.0);
         out.raw(&self.head.digest.0);
         out.number(self.head.time.unix_ms());
@@ -171,6 +179,9 @@ impl Game {
         let mut from = Unpacker::new(packed.get(MAGIC.len() + size_of::<u16>()..).ok_or(BadSnapshot::Damaged)?);
         if from.digest()? != header.digest() || from.text()? != header.ruleset.to_string() {
             return Err(BadSnapshot::OtherGame);
+        }
+        if from.text()? != BUILD {
+            return Err(BadSnapshot::Build);
         }
         Ok(Game::unpack(header, rules, &mut from)?)
     }

@@ -188,7 +188,7 @@ impl Games {
         match Game::restore(opened.header.clone(), Arc::clone(rules), &snapshot.bytes) {
             Ok(game) if is_there(game.head().seq, game.head().digest) => Ok(game),
             Ok(_) => Err(Fate::OtherDigest),
-            Err(BadSnapshot::Format(_)) => Err(Fate::OtherFormat),
+            Err(BadSnapshot::Format(_) | BadSnapshot::Build) => Err(Fate::OtherFormat),
             Err(BadSnapshot::Damaged | BadSnapshot::OtherGame) => Err(Fate::Corrupt),
         }
     }
