@@ -8,6 +8,7 @@
 //! | `python tour FILE` | stands in FILE when the session comes to it |
 //! | `text tour` | each of its lines is printed by the block before, in this order; `…` stands for anything |
 //! | `sh nodes` | a session over a fresh Postgres, with free ports |
+//! | `sql roles` | an owner says it, and a server of that role plays and can do no more |
 //! | `sh serve` | a server understands these flags |
 //! | `sh tests` | the file is there and may be run: whoever reads this in a report has run it |
 //! | `ply` | a book that holds, under rules of this release |
@@ -24,6 +25,7 @@ use std::sync::{Mutex, PoisonError};
 use plybook_core::{Book, Game};
 use plybook_rulesets::Registry;
 use plybook_tests::ports;
+use plybook_tests::wire::connect;
 use plybook_tests::{node, postgres};
 
 /// A fenced block.
@@ -60,7 +62,7 @@ fn of_kind(language: &str, kind: &str) -> Vec<Block> {
 
 #[test]
 fn every_block_is_held_by_something() {
-    let known = ["sh tour", "python tour", "text tour", "sh nodes", "sh serve", "sh tests", "ply "];
+    let known = ["sh tour", "python tour", "text tour", "sh nodes", "sql roles", "sh serve", "sh tests", "ply "];
     for block in blocks() {
         let kind = format!("{} {}", block.language, block.kind);
         assert!(known.contains(&kind.as_str()), "nothing runs this block: {block:?}");
@@ -150,6 +152,21 @@ async fn two_nodes_share_a_postgres_as_shown() {
     for part in ["has the schema of plybook", "SERVING", "X wins: line.", "GAME_STATE_CLOSED", "signed by key"] {
         assert!(output.contains(part), "{part:?} was not printed:\n{output}");
     }
+}
+
+#[tokio::test]
+async fn a_server_plays_as_the_role_shown() {
+    let database = postgres::database().await;
+    let shown: String = of_kind("sql", "roles").into_iter().map(|block| block.text).collect();
+    // Roles are the cluster's, which other tests share.
+    database.execute(&shown.replace("plybook_app", "plybook_shown")).await;
+    let node = node::over(&database.url.replace("//plybook@", "//plybook_shown@")).start();
+    let mut game = connect(node.address()).await.game().await;
+    game.play("b2 a1 b3 c1 b1").await;
+    let refusal = database.try_execute("SET ROLE plybook_shown; UPDATE book_entry SET line = line").await.unwrap_err();
+    assert!(refusal.to_string().contains("permission denied"), "{refusal}");
+    let refusal = database.try_execute("UPDATE book_entry SET line = line").await.unwrap_err();
+    assert!(refusal.to_string().contains("never changes"), "{refusal}");
 }
 
 #[test]
