@@ -6,10 +6,12 @@
 //! | [`conduct`] | what every strategy does in every position of every ruleset |
 //! | [`contests`] | who beats whom |
 //! | [`tactics`] | wins, blocks and threats that are found |
+//! | [`solvers`] | values that are exact, and the strategy that plays by them |
 //! | [`pinned`] | choices that stay as they are for ever |
 
 mod chance;
 mod conduct;
 mod contests;
 mod pinned;
+mod solvers;
 mod tactics;

@@ -220,17 +220,28 @@ pub fn committed() -> Vec<Source> {
 
 /// Everything that the folder of `PLYBOOK_VECTORS` holds; nothing where the variable is not set.
 pub fn given() -> Vec<Source> {
-    let Some(folder) = std::env::var_os("PLYBOOK_VECTORS").map(PathBuf::from) else { return Vec::new() };
-    let mut sources = Vec::new();
-    for group in ["openspiel", "variants", "solver"] {
-        for path in files(&folder.join(group), "jsonl") {
-            let name = format!("{group}-{}", stem(&path));
-            let text = std::fs::read_to_string(&path).unwrap();
-            let vectors = text.lines().enumerate().map(|(at, line)| read_json_line(&name, at, line)).collect();
-            sources.push(Source { name, vectors });
-        }
-    }
-    sources
+    let Some(folder) = given_folder() else { return Vec::new() };
+    let groups = ["openspiel", "variants", "solver"].into_iter();
+    let paths = groups.flat_map(|group| files(&folder.join(group), "jsonl").into_iter().map(move |path| (group, path)));
+    paths.map(|(group, path)| given_source(group, &path)).collect()
+}
+
+/// Test sets of Connect Four that the folder of `PLYBOOK_VECTORS` holds, where it does: they are not
+/// ours to commit a part of.
+pub fn given_sets() -> Vec<Source> {
+    let path = given_folder().map(|folder| folder.join("real").join("c4_pons-6x7x4.jsonl"));
+    path.filter(|path| path.exists()).iter().map(|path| given_source("real", path)).collect()
+}
+
+fn given_folder() -> Option<PathBuf> {
+    std::env::var_os("PLYBOOK_VECTORS").map(PathBuf::from)
+}
+
+fn given_source(group: &str, path: &Path) -> Source {
+    let name = format!("{group}-{}", stem(path));
+    let text = std::fs::read_to_string(path).unwrap();
+    let vectors = text.lines().enumerate().map(|(at, line)| read_json_line(&name, at, line)).collect();
+    Source { name, vectors }
 }
 
 /// The text of a file of vectors.

@@ -19,6 +19,7 @@
 //! | [`threats`], [`throws`] | actions that win now; what a bot expects of dice |
 //! | [`random`], [`heuristic`], [`minimax`], [`mcts`] | strategies for every ruleset |
 //! | [`solve`] | what a position is worth under best play, where a game has a solver |
+//! | [`perfect`] | a best move where a solver reaches the end, else `minimax` |
 //! | [`analysis`] | actions with scores, and the threats of every seat, for hints |
 //! | [`registry`] | the strategies of this release |
 
@@ -29,6 +30,7 @@ pub mod heuristic;
 pub mod mcts;
 pub mod meter;
 pub mod minimax;
+pub mod perfect;
 pub mod random;
 pub mod registry;
 pub mod score;

@@ -39,6 +39,14 @@ impl<'a> Meter<'a> {
         Meter::new(budget, &|| false)
     }
 
+    /// A meter of its own for so many of the nodes that are left; whoever takes it counts here what it
+    /// spent.
+    #[must_use]
+    pub const fn part(&self, nodes: u64) -> Meter<'a> {
+        let left = self.left();
+        Meter::new(Budget(if nodes < left { nodes } else { left }), self.stop)
+    }
+
     /// Counts some nodes, and asks whether to stop when it is time to.
     pub fn spend(&mut self, nodes: u64) -> Result<(), NoChoice> {
         self.spent = self.spent.saturating_add(nodes);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::heuristic::Heuristic;
 use crate::mcts::Mcts;
 use crate::minimax::Minimax;
+use crate::perfect::Perfect;
 use crate::random::Random;
 use crate::strategy::{Card, Strategy, StrategyId};
 
@@ -30,7 +31,12 @@ pub struct UnknownStrategy {
 impl Bots {
     /// Every strategy of this release.
     pub fn standard() -> Bots {
-        Bots::default().with(Arc::new(Random)).with(Arc::new(Heuristic)).with(Arc::new(Minimax)).with(Arc::new(Mcts))
+        Bots::default()
+            .with(Arc::new(Random))
+            .with(Arc::new(Heuristic))
+            .with(Arc::new(Minimax))
+            .with(Arc::new(Mcts))
+            .with(Arc::new(Perfect))
     }
 
     /// The same and one more. A name and version may be registered once.

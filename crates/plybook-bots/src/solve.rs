@@ -18,9 +18,11 @@ pub mod mnk;
 pub mod othello;
 mod table;
 
-use plybook_core::{Action, Params, Position, RulesetId};
+use plybook_core::Action;
 
 use crate::meter::Meter;
+use crate::score::Score;
+use crate::view::View;
 
 /// Why a search has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,14 +65,40 @@ pub enum Solver {
 }
 
 impl Solver {
-    /// The solver for a game in progress; nothing where no solver knows the game, its parameters or
-    /// its size. `nodes` is what its searches will be allowed, and fixes the size of its table.
-    pub fn of(ruleset: &RulesetId, params: &Params, position: &Position, nodes: u64) -> Option<Solver> {
-        match (ruleset.name.as_str(), ruleset.version) {
-            ("connect_four", 1 | 2) => connect_four::Solver::of(params, position, nodes).map(Solver::ConnectFour),
-            ("mnk", 1) => mnk::Solver::of(params, position, nodes).map(Solver::Mnk),
-            ("othello", 1) => othello::Solver::of(position, othello::Vacant::Nobody, nodes).map(Solver::Othello),
+    /// Whether there is a solver for games of this kind, size and number of seats. Some of their
+    /// positions may still be too far from the end.
+    pub fn knows(view: &View<'_>) -> bool {
+        let (params, board) = (view.params(), view.position().board());
+        view.position().seats() == 2
+            && match (view.ruleset().name.as_str(), view.ruleset().version) {
+                ("connect_four", 1 | 2) => connect_four::knows(params, board),
+                ("mnk", 1) => mnk::knows(params, board),
+                ("othello", 1) => othello::knows(board),
+                _ => false,
+            }
+    }
+
+    /// The solver for a position of such a game; nothing where the game is over or the end too far.
+    /// `nodes` is what its searches will be allowed, and fixes the size of its table.
+    pub fn of(view: &View<'_>, nodes: u64) -> Option<Solver> {
+        if !Solver::knows(view) {
+            return None;
+        }
+        let (params, position) = (view.params(), view.position());
+        match view.ruleset().name.as_str() {
+            "connect_four" => connect_four::Solver::of(position, nodes).map(Solver::ConnectFour),
+            "mnk" => mnk::Solver::of(params, position, nodes).map(Solver::Mnk),
+            "othello" => othello::Solver::of(position, othello::Vacant::Nobody, nodes).map(Solver::Othello),
             _ => None,
+        }
+    }
+
+    /// How a solver's score compares with those of other strategies.
+    pub fn rated(&self, score: i32) -> Score {
+        match self {
+            Solver::ConnectFour(solver) => solver.rated(score),
+            Solver::Mnk(solver) => solver.rated(score),
+            Solver::Othello(_) => othello::rated(score),
         }
     }
 

@@ -17,6 +17,7 @@ pub fn read_json_line(name: &str, at: usize, line: &str) -> Vector {
         "solver-c4_scores-6x7x4" => connect_four_scores(id, &json),
         "solver-c4_perfect_games" => finished(id, Deal::of("connect_four"), &json),
         "solver-othello_endgames" => othello_endgame(id, &json),
+        "real-c4_pons-6x7x4" => connect_four_set(id, &json),
         "solver-ttt_minimax_sample" => tic_tac_toe(id, &json),
         _ => finished(id, grid_deal(name, &json), &json),
     }
@@ -115,6 +116,16 @@ fn eight_plies(id: String, json: &Json) -> Vector {
     let board: Vec<String> = (0..6).map(|row| (0..7).map(|col| mark(row, col)).collect()).collect();
     let mut vector = open(id, Deal::of("connect_four"), actions(&json["moves"]), 0);
     vector.board = Some(board.join("/"));
+    vector.value = Some(int(&json["score"]));
+    vector
+}
+
+/// A position of Pascal Pons' test sets.
+fn connect_four_set(id: String, json: &Json) -> Vector {
+    let moves = actions(&json["moves"]);
+    let to_move = moves.len() as i64 % 2;
+    let mut vector = open(id, Deal::of("connect_four"), moves, to_move);
+    vector.value = Some(int(&json["score"]));
     vector
 }
 

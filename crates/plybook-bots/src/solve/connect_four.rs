@@ -12,31 +12,44 @@ mod frame;
 mod search;
 
 use plybook_core::action::Column;
-use plybook_core::{Action, Params, Position};
+use plybook_core::{Action, Board, Params, Position};
 
 use frame::{Discs, Frame};
 use search::Search;
 
 use super::{Best, Halt};
 use crate::meter::Meter;
+use crate::score::Score;
+
+/// Whether games with these parameters, of two seats, are solved: four in a row, without `pop_out`, on
+/// a board that has at most 64 cells with a spare row.
+pub(super) fn knows(params: &Params, board: &Board) -> bool {
+    params.int("k") == 4 && !params.flag("pop_out") && Frame::new(board.rows(), board.cols()).is_some()
+}
+
+/// A column, and the cell where a disc comes to lie.
+type Move = (Column, u64);
 
 /// One position with what was found out about it and those after it.
 #[derive(Debug)]
 pub struct Solver {
     search: Search,
     discs: Discs,
+    /// The moves nearest to the centre, the left one of two first; and the last of them.
+    moves: Vec<Move>,
+    last: Move,
 }
 
 impl Solver {
-    /// For a game in progress of two seats with four in a row and without `pop_out`, whose board
-    /// with a spare row has at most 64 cells; for others there is none.
-    pub fn of(params: &Params, position: &Position, nodes: u64) -> Option<Solver> {
+    /// For a game in progress that [`super::Solver::knows`].
+    pub(super) fn of(position: &Position, nodes: u64) -> Option<Solver> {
         let frame = Frame::new(position.board().rows(), position.board().cols())?;
-        if position.seats() != 2 || params.int("k") != 4 || params.flag("pop_out") {
-            return None;
-        }
         let discs = frame.read(position.board(), position.to_move()?);
-        Some(Solver { search: Search::new(frame, nodes), discs })
+        let playable = frame.playable(discs.all);
+        let columns = frame.centre_first().into_iter().map(|column| (Column(column), playable & frame.column(column)));
+        let mut moves: Vec<Move> = columns.filter(|(_, place)| *place != 0).collect();
+        let last = moves.pop()?;
+        Some(Solver { search: Search::new(frame, nodes), discs, moves, last })
     }
 
     /// What the position is worth to the seat that moves.
@@ -46,25 +59,24 @@ impl Solver {
 
     /// A best move; among equals the one nearest to the centre, the left one of two.
     pub fn best(&mut self, meter: &mut Meter<'_>) -> Result<Best, Halt> {
-        let value = self.value(meter)?;
-        let moves = self.moves();
-        for (column, place) in &moves {
-            if self.reaches(*place, value, meter)? {
-                return Ok(Best { action: Action::Drop(*column), score: value });
+        let score = self.value(meter)?;
+        for (column, place) in self.moves.clone() {
+            if self.reaches(place, score, meter)? {
+                return Ok(Best { action: Action::Drop(column), score });
             }
         }
-        unreachable!("a move of {} reaches the value {value}", moves.len())
+        Ok(Best { action: Action::Drop(self.last.0), score })
     }
 
     /// Every column that is not full, with its score.
     pub fn scores(&mut self, meter: &mut Meter<'_>) -> Result<Vec<(Action, i32)>, Halt> {
         let mut scores = Vec::new();
-        for (column, place) in self.moves() {
-            let score = match self.search.at_once(self.discs, place) {
+        for (column, place) in self.moves.iter().chain([&self.last]) {
+            let score = match self.search.at_once(self.discs, *place) {
                 Some(score) => score,
-                None => -self.search.value(self.discs.after(place), meter)?,
+                None => -self.search.value(self.discs.after(*place), meter)?,
             };
-            scores.push((Action::Drop(column), score));
+            scores.push((Action::Drop(*column), score));
         }
         scores.sort_unstable();
         Ok(scores)
@@ -72,16 +84,19 @@ impl Solver {
 
     fn reaches(&mut self, place: u64, score: i32, meter: &mut Meter<'_>) -> Result<bool, Halt> {
         match self.search.at_once(self.discs, place) {
-            Some(won) => Ok(won >= score),
+            Some(found) => Ok(found >= score),
             None => self.search.is_at_most(self.discs.after(place), -score, meter),
         }
     }
 
-    /// The columns that are not full with the cell where a disc comes to lie, centre first.
-    fn moves(&self) -> Vec<(Column, u64)> {
-        let frame = self.search.frame();
-        let playable = frame.playable(self.discs.all);
-        let columns = frame.centre_first().into_iter().map(|column| (Column(column), playable & frame.column(column)));
-        columns.filter(|(_, place)| *place != 0).collect()
+    /// A win with the n-th of the seat's own discs from here is as many plies away as discs fall until
+    /// then.
+    pub(super) const fn rated(&self, score: i32) -> Score {
+        let vacant = self.search.vacant(self.discs);
+        match score {
+            1.. => Score::win_in(2 * (vacant.div_ceil(2) + 1).saturating_sub(score.unsigned_abs()) - 1),
+            0 => Score::EVEN,
+            _ => Score::loss_in(2 * (vacant / 2 + 1).saturating_sub(score.unsigned_abs())),
+        }
     }
 }

@@ -11,32 +11,38 @@
 mod lines;
 mod search;
 
-use plybook_core::{Action, Cell, Content, Params, Position};
+use plybook_core::{Action, Board, Cell, Content, Params, Position};
 
 use lines::Lines;
 use search::{Pieces, Search};
 
 use super::{Best, Halt};
 use crate::meter::Meter;
+use crate::score::Score;
 
 /// Most cells of a board.
 pub const CELLS_MAX: u32 = 32;
+
+/// Whether games with these parameters, of two seats, are solved: on a board of at most [`CELLS_MAX`]
+/// cells. Such a board has no lines that are not known here.
+pub(super) fn knows(params: &Params, board: &Board) -> bool {
+    board.len() <= CELLS_MAX && Lines::of(board.rows(), board.cols(), params.int("k"), params.text("win")).is_some()
+}
 
 /// One position with what was found out about it and those after it.
 #[derive(Debug)]
 pub struct Solver {
     search: Search,
     pieces: Pieces,
+    /// Vacant cells but the last, ascending; and the last.
+    moves: Vec<Cell>,
+    last: Cell,
 }
 
 impl Solver {
-    /// For a game in progress of two seats on a board of at most [`CELLS_MAX`] cells; for others
-    /// there is none.
-    pub fn of(params: &Params, position: &Position, nodes: u64) -> Option<Solver> {
+    /// For a game in progress that [`super::Solver::knows`].
+    pub(super) fn of(params: &Params, position: &Position, nodes: u64) -> Option<Solver> {
         let board = position.board();
-        if position.seats() != 2 || board.len() > CELLS_MAX {
-            return None;
-        }
         let to_move = position.to_move()?;
         let lines = Lines::of(board.rows(), board.cols(), params.int("k"), params.text("win"))?;
         let of = |own: bool| {
@@ -44,7 +50,10 @@ impl Solver {
             pieces.fold(0, |bits, (cell, _)| bits | 1 << cell.0)
         };
         let pieces = Pieces { own: of(true), theirs: of(false) };
-        Some(Solver { search: Search::new(lines, params.flag("misere"), nodes), pieces })
+        let search = Search::new(lines, params.flag("misere"), nodes);
+        let mut moves: Vec<Cell> = cells(search.vacant(pieces)).collect();
+        let last = moves.pop()?;
+        Some(Solver { search, pieces, moves, last })
     }
 
     /// What the position is worth to the seat that moves.
@@ -55,19 +64,31 @@ impl Solver {
     /// A best move; among equals the first cell.
     pub fn best(&mut self, meter: &mut Meter<'_>) -> Result<Best, Halt> {
         let score = self.value(meter)?;
-        let vacant = self.search.vacant(self.pieces);
-        for cell in cells(vacant) {
+        for cell in &self.moves {
             if self.search.reaches(self.pieces, 1 << cell.0, score, meter)? {
-                return Ok(Best { action: Action::Place(cell), score });
+                return Ok(Best { action: Action::Place(*cell), score });
             }
         }
-        unreachable!("a move to one of {vacant:b} reaches the score {score}")
+        Ok(Best { action: Action::Place(self.last), score })
     }
 
     /// Every vacant cell with its score.
     pub fn scores(&mut self, meter: &mut Meter<'_>) -> Result<Vec<(Action, i32)>, Halt> {
-        let vacant = cells(self.search.vacant(self.pieces));
-        vacant.map(|cell| Ok((Action::Place(cell), self.search.score(self.pieces, 1 << cell.0, meter)?))).collect()
+        let mut scores = Vec::new();
+        for cell in self.moves.iter().chain([&self.last]) {
+            scores.push((Action::Place(*cell), self.search.score(self.pieces, 1 << cell.0, meter)?));
+        }
+        Ok(scores)
+    }
+
+    /// The cells that are no longer vacant at the end were plies.
+    pub(super) const fn rated(&self, score: i32) -> Score {
+        let plies = (self.moves.len() as u32 + 2).saturating_sub(score.unsigned_abs());
+        match score {
+            1.. => Score::win_in(plies),
+            0 => Score::EVEN,
+            _ => Score::loss_in(plies),
+        }
     }
 }
 

@@ -10,13 +10,14 @@
 mod discs;
 mod search;
 
-use plybook_core::{Action, Cell, Position};
+use plybook_core::{Action, Board, Cell, Position};
 
 use discs::{Discs, Frame};
 use search::Search;
 
 use super::{Best, Halt};
 use crate::meter::Meter;
+use crate::score::Score;
 
 /// Most vacant cells at which a search is tried.
 pub const VACANT_MAX: u32 = 24;
@@ -30,22 +31,48 @@ pub enum Vacant {
     Winner,
 }
 
+/// Whether games on this board are solved, once their end is near enough: sides of 4, 6 and 8.
+pub(super) fn knows(board: &Board) -> bool {
+    Frame::new(board).is_some()
+}
+
+/// The more discs the better: a difference of n counts as a win that is 64 − n plies away.
+pub(super) const fn rated(score: i32) -> Score {
+    let plies = 64u32.saturating_sub(score.unsigned_abs());
+    match score {
+        1.. => Score::win_in(plies),
+        0 => Score::EVEN,
+        _ => Score::loss_in(plies),
+    }
+}
+
+/// A move, and what it leads to, seen by the other seat.
+type Move = (Action, Discs);
+
 /// One position with what was found out about it and those after it.
 #[derive(Debug)]
 pub struct Solver {
     search: Search,
-    frame: Frame,
     discs: Discs,
+    /// Moves but the last, by ascending cell; and the last.
+    moves: Vec<Move>,
+    last: Move,
 }
 
 impl Solver {
     /// For a game in progress on a board of side 4, 6 or 8 with at most [`VACANT_MAX`] vacant cells;
-    /// for others there is none.
-    pub fn of(position: &Position, vacant: Vacant, nodes: u64) -> Option<Solver> {
+    /// for others there is none. `nodes` is what its searches will be allowed, and fixes the size of
+    /// its table.
+    pub fn of(position: &Position, counting: Vacant, nodes: u64) -> Option<Solver> {
         let frame = Frame::new(position.board())?;
         let discs = frame.read(position.board(), position.to_move()?);
-        let few = frame.vacant(discs).count_ones() <= VACANT_MAX;
-        few.then(|| Solver { search: Search::new(frame, vacant, nodes), frame, discs })
+        if frame.vacant(discs).count_ones() > VACANT_MAX {
+            return None;
+        }
+        let lead = |place: u64| (Action::Place(Cell(frame.cell(place))), discs.after(place, discs.turned(place)));
+        let mut moves: Vec<Move> = discs::bits(frame.moves(discs)).map(lead).collect();
+        let last = moves.pop()?;
+        Some(Solver { search: Search::new(frame, counting, nodes), discs, moves, last })
     }
 
     /// What the position is worth to the seat that moves.
@@ -56,24 +83,20 @@ impl Solver {
     /// A best move; among equals the first cell.
     pub fn best(&mut self, meter: &mut Meter<'_>) -> Result<Best, Halt> {
         let score = self.value(meter)?;
-        let moves: Vec<(Action, Discs)> = self.moves().collect();
-        for (action, after) in &moves {
+        for (action, after) in &self.moves {
             if self.search.is_at_most(*after, -score, meter)? {
                 return Ok(Best { action: *action, score });
             }
         }
-        unreachable!("a move of {} reaches the score {score}", moves.len())
+        Ok(Best { action: self.last.0, score })
     }
 
     /// Every legal move with its score.
     pub fn scores(&mut self, meter: &mut Meter<'_>) -> Result<Vec<(Action, i32)>, Halt> {
-        let moves: Vec<(Action, Discs)> = self.moves().collect();
-        moves.into_iter().map(|(action, after)| Ok((action, -self.search.value(after, meter)?))).collect()
-    }
-
-    /// Every legal move with what it leads to, seen by the other seat.
-    fn moves(&self) -> impl Iterator<Item = (Action, Discs)> + use<> {
-        let (frame, discs) = (self.frame, self.discs);
-        discs::bits(frame.moves(discs)).map(move |place| (Action::Place(Cell(frame.cell(place))), discs.after(place, discs.turned(place))))
+        let mut scores = Vec::new();
+        for (action, after) in self.moves.iter().chain([&self.last]) {
+            scores.push((*action, -self.search.value(*after, meter)?));
+        }
+        Ok(scores)
     }
 }

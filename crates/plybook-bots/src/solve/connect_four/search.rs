@@ -11,6 +11,9 @@ use crate::meter::Meter;
 /// With so many vacant cells or more, a position shares its entry with its mirror image: deeper,
 /// few positions come from both sides, and the turning costs more than it saves.
 const MIRRORED_FROM: u32 = 28;
+/// With so many or more, the positions after every move are looked up before one is searched: that
+/// saves a quarter of the nodes.
+const LOOKED_UP_FROM: u32 = 8;
 
 /// A board, the order of its columns, and what is known of its positions.
 #[derive(Debug)]
@@ -30,12 +33,8 @@ impl Search {
         Search { frame, order, table: Table::for_nodes(nodes), notes }
     }
 
-    /// The board's measures.
-    pub(super) const fn frame(&self) -> &Frame {
-        &self.frame
-    }
-
-    const fn vacant(&self, discs: Discs) -> u32 {
+    /// How many discs are still to fall.
+    pub(super) const fn vacant(&self, discs: Discs) -> u32 {
         self.frame.cells() - discs.all.count_ones()
     }
 
@@ -128,6 +127,10 @@ impl Search {
                 return Ok(beta);
             }
         }
+        if let Some(score) = self.known_to_reach(discs, vacant, safe, beta) {
+            self.table.put(key, self.notes.write(Bound::AtLeast(score)));
+            return Ok(score);
+        }
         let mut ranks = self.ranks(discs, safe);
         while let Some(place) = self.take(&mut ranks, safe) {
             let score = -self.negamax(discs.after(place), vacant - 1, -beta, -alpha, meter)?;
@@ -139,6 +142,22 @@ impl Search {
         }
         self.table.put(key, self.notes.write(Bound::AtMost(alpha)));
         Ok(alpha)
+    }
+
+    /// A score of `beta` or more that a move is known to have: all moves are looked up before one is
+    /// searched.
+    #[inline]
+    fn known_to_reach(&self, discs: Discs, vacant: u32, safe: u64, beta: i32) -> Option<i32> {
+        let mut rest = if vacant >= LOOKED_UP_FROM { safe } else { 0 };
+        while rest != 0 {
+            let place = rest & rest.wrapping_neg();
+            rest ^= place;
+            match self.notes.read(self.table.get(self.key(discs.after(place), vacant - 1))) {
+                Bound::AtMost(score) if -score >= beta => return Some(-score),
+                _ => {}
+            }
+        }
+        None
     }
 
     #[inline]
