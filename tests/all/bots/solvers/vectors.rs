@@ -46,9 +46,7 @@ fn solve(vector: &Vector, game: &Game, nodes: u64) -> Result<Found, Halt> {
             (solver.value(&mut meter)?, if all { solver.scores(&mut meter)? } else { Vec::new() })
         }
         _ => match Solver::of(&game.arena.view(), nodes).unwrap() {
-            Solver::ConnectFour(mut solver) => {
-                (solver.value(&mut meter)?, if all { solver.scores(&mut meter)? } else { Vec::new() })
-            }
+            Solver::ConnectFour(mut solver) => (solver.value(&mut meter)?, if all { solver.scores(&mut meter)? } else { Vec::new() }),
             Solver::Mnk(mut solver) => {
                 // Those vectors know won, drawn and lost only.
                 let scores = solver.scores(&mut meter)?.into_iter().map(|(action, score)| (action, score.signum())).collect();
