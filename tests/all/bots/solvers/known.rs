@@ -44,8 +44,8 @@ fn grids_are_worth_what_the_literature_says() {
     }
 }
 
-/// Whoever begins takes the centre and mirrors: misère tic-tac-toe is a draw (Golomb and Hales,
-/// "Hypercube tic-tac-toe", 2002).
+/// Whoever begins takes the centre and then answers each move with the one opposite: a line that this
+/// completes mirrors one that the other has already.
 #[test]
 fn misere_tic_tac_toe_is_a_draw() {
     let game = Game::of(&grid(3, 3, 3).with("misere", true));

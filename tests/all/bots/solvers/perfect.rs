@@ -2,7 +2,7 @@
 
 use std::cell::Cell as Flag;
 
-use plybook_bots::{Bots, Budget, Meter, NoChoice, Score};
+use plybook_bots::{Bots, Budget, Chance, Meter, NoChoice, Score};
 use plybook_core::Seat;
 use plybook_tests::arena::{Bot, bot, contest};
 use plybook_tests::deal::Deal;
@@ -107,7 +107,8 @@ fn it_plays_what_solvers_know_and_ends_when_it_is_stopped() {
             asked.get() >= times
         };
         let before = game.arena.play.clone();
-        let found = perfect.choose(&game.arena.view(), &mut Meter::new(Budget(100_000_000), &stop), &mut game.arena.chance());
+        let found =
+            perfect.choose(&game.arena.view(), &mut Meter::new(Budget(100_000_000), &stop), &mut Chance::for_advice(&game.arena.view()));
         assert_eq!(found, Err(NoChoice::Stopped));
         assert_eq!(game.arena.play.position(), before.position());
     }
