@@ -29,7 +29,7 @@ fn games() -> Vec<(&'static str, Arena)> {
         ("othello-small", Deal::of("othello").with("size", 6), ""),
         ("race", Deal::of("snakes_and_ladders").with("jumps", &[4, 14, 17, 7][..]), "roll roll roll"),
         ("race-of-eight-dice", Deal::of("snakes_and_ladders").with("dice", 8).with("finish", "reach"), "roll"),
-        ("connect-four-late", Deal::of("connect_four"), "3 6 3 7 3 6 7 6 6 5 5 4 2 3 3 5 2 5 3 5 5 7 3 1 7 2"),
+        ("connect-four-late", Deal::of("connect_four"), "3 6 3 7 6 7 6 6 5 5 4 2 3 3 5 2 5 3 5 5 7 3 1 7 2 2"),
         ("othello-smallest", Deal::of("othello").with("size", 4), "b1 a1"),
     ];
     let arena = |(number, (name, deal, moves)): (usize, (_, Deal, &str))| (name, Arena::of(&deal, number as u64).moves(moves));
