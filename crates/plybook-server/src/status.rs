@@ -182,7 +182,7 @@ impl Answer {
     }
 
     fn exists(game: Uuid) -> Answer {
-        let why = format!("a game {game} is there, and it is not this file");
+        let why = format!("a game {game} is there: this server's own, or one that was imported from another file");
         Answer::new(Code::AlreadyExists, ErrorReason::GameExists, why).with("game_id", game)
     }
 

@@ -257,11 +257,11 @@ fn bar(games: u64) -> ProgressBar {
 
 fn tell(lines: &[Line], games: usize, took: Duration) -> anyhow::Result<()> {
     for line in lines.iter().filter(|line| line.verdict == Verdict::Refused) {
-        eprintln!("{}: {}: refused: {}", line.file, line.id, line.reason.as_deref().unwrap_or_default());
+        eprintln!("{}: refused: {}", line.place(), line.reason.as_deref().unwrap_or_default());
     }
     for line in lines {
         if let Some(why) = &line.doubt {
-            eprintln!("{}: {}: kept as it is, but {why}", line.file, line.id);
+            eprintln!("{}: kept as it is, but {why}", line.place());
         }
     }
     let count = |verdict: Verdict| lines.iter().filter(|line| line.verdict == verdict).count();

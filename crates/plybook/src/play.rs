@@ -43,7 +43,8 @@ pub(crate) struct PlayArgs {
     /// A nonce that a seat played here had before its program was left; may be repeated. Without it, each draws its own.
     #[arg(long = "nonce", value_name = "SEAT:HEX", requires = "game")]
     nonces: Vec<String>,
-    /// Ask for a receipt with everything done here, and add it to this file as a line, for `plybook verify --receipt`
+    /// Ask for a receipt with every creation, move, undo and close done here (not with joining), and add it to this file as a
+    /// line, for `plybook verify --receipt`
     #[arg(long, value_name = "FILE")]
     receipts: Option<PathBuf>,
 }
@@ -53,12 +54,16 @@ pub(crate) async fn run(args: PlayArgs) -> anyhow::Result<()> {
     let client = args.link.client()?;
     let screen = Screen::new();
     // Before there is a game: it would be one that cannot be played as asked.
-    let receipts = args.receipts.as_deref().map(Receipts::open).transpose()?;
+    let mut receipts = args.receipts.as_deref().map(Receipts::open).transpose()?;
     let nonces = Nonces::kept(&args.nonces)?;
     let game_id = match &args.game {
         Some(game_id) => game_id.clone(),
         None => {
-            let game = args.opening.create(&client, args.seat).await?;
+            let created = args.opening.create(&client, args.seat, receipts.is_some()).await?;
+            let game = created.game.unwrap_or_default();
+            if let (Some(receipts), Some(receipt)) = (&mut receipts, &created.receipt) {
+                receipts.keep(receipt)?;
+            }
             screen.say(format!("Game {}", game.game_id))?;
             if let Some(seat) = args.seat {
                 let others = (0..game.seats.len() as u32).filter(|other| *other != seat);

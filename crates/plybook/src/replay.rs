@@ -117,11 +117,13 @@ fn print(timeline: &mut Timeline, at: Option<u32>, steps: u32) -> anyhow::Result
 async fn fork(args: &ReplayArgs, entry: u32) -> anyhow::Result<()> {
     let request = v1::ForkGameRequest { game_id: args.what.clone(), at_seq: Some(u64::from(entry)), ..Default::default() };
     let game = args.link.client()?.fork_game(request).await?.game.unwrap_or_default();
-    let given = game.seq.saturating_sub(1);
+    let given = match game.seq.saturating_sub(1) {
+        1 => "1 move".to_owned(),
+        given => format!("{given} moves"),
+    };
     let screen = Screen::new();
     screen.say(format!("Game {}", game.game_id))?;
-    screen
-        .say(format!("It begins with {given} moves of game {}, as they stood at entry {entry}, and has a seed of its own.", args.what))?;
+    screen.say(format!("It begins with {given} of game {}, as they stood at entry {entry}, and has a seed of its own.", args.what))?;
     screen.say(format!("Go on with: plybook play{} --game {}", args.link.flag(), game.game_id))?;
     Ok(())
 }

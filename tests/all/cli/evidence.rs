@@ -32,7 +32,7 @@ async fn a_book_is_kept_as_it_is_and_comes_out_as_it_came_in() {
     assert_eq!(to.run("export", &[&game], "").ok().out, fs::read_to_string(file).unwrap());
     assert!(to.games().await[0].foreign.is_some());
     to.run("watch", &[&game, "--from-start"], "").ok().says("The game is closed");
-    from.import(&[file]).fails(1, "GAME_EXISTS");
+    from.import(&[file]).fails(1, "GAME_EXISTS").fails(1, "is there: this server's own, or one that was imported from another file");
     compare(&["--server", &to.node.url(), file, &game]).ok().says("The books are equal: 8 entries.");
 }
 
@@ -73,7 +73,8 @@ async fn what_is_no_book_is_refused_and_what_no_rules_accept_is_kept_and_told() 
     let flipped = house.file("flipped.ply", &file.replacen("move a1", "move c1", 1));
     house.import(&[&flipped]).fails(1, "(entry 3): the digest is");
     let short = house.file("short.ply", file.rsplit_once("end ").unwrap().0);
-    house.import(&[&short]).fails(1, "the file ends too early");
+    let ran = house.import(&[&short]).fails(1, "the file ends too early");
+    assert_eq!(ran.err.matches("short.ply").count(), 1, "a book has no other name in its file: {ran:#?}");
     assert_eq!(house.games().await.len(), 0);
 
     let illegal = forged(&file, "move a1 ply=2 cells=0>2:6", "move b2 ply=2 cells=0>2:4");

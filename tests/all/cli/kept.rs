@@ -190,7 +190,7 @@ fn machines_read_what_became_of_each_receipt() {
     assert_eq!((&last["receipt"], &last["verified"], &last["entry"]), (&receipt.into(), &false.into(), &desk.entries().into()));
 }
 
-/// From the server to the file: every move, undo and close that was played here.
+/// From the server to the file: the game that was created here, and every move, undo and close that was played.
 #[test]
 fn who_plays_keeps_receipts() {
     let desk = Desk::open();
@@ -202,7 +202,7 @@ fn who_plays_keeps_receipts() {
     let book = house.run("export", &[&game], "").ok().out;
     let receipts = fs::read_to_string(&kept).unwrap();
     let seqs: Vec<u32> = receipts.lines().map(|line| Receipt::parse(line).unwrap().seq.0).collect();
-    assert_eq!(seqs, [2, 3, 4, 5, 6, 7, 8, 9]);
+    assert_eq!(seqs, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
     let bare = Book::parse(&book).unwrap();
     let bare = bare.lines().iter().fold(Book::new(bare.header().clone()), |mut bare, link| {
         bare.push(link.text.clone());
@@ -210,15 +210,18 @@ fn who_plays_keeps_receipts() {
     });
     let file = desk.file("game.ply", &bare.print());
     let ran = verify(&[&file, "--public-key", &public, "--receipt", &kept]).ok();
-    assert_eq!(ran.out.matches(": holds; signed by key").count(), 8, "{ran:#?}");
+    assert_eq!(ran.out.matches(": holds; signed by key").count(), 9, "{ran:#?}");
     let forged = desk.file("forged.ply", &written_anew(&bare).print());
-    verify(&[&forged, "--receipt", &kept]).fails(1, "1 of 1").says("8 of 8 kept of it did not hold");
+    verify(&[&forged, "--receipt", &kept]).fails(1, "1 of 1").says("9 of 9 kept of it did not hold");
 
     // More is added below, also by who goes on with a game.
     let other = house.play(&["--receipts", &kept], "b2").ok().game();
     house.play(&["--receipts", &kept, "--game", &other], "a1").ok();
-    assert_eq!(fs::read_to_string(&kept).unwrap().lines().count(), 10);
+    assert_eq!(fs::read_to_string(&kept).unwrap().lines().count(), 12);
     let nowhere = desk.path("no-such-folder/kept");
     let ran = house.play(&["--receipts", &nowhere], "b2").fails(1, "cannot be opened to keep receipts");
     assert!(ran.out.is_empty(), "no game is created first: {ran:#?}");
+    let keyless = signing(&[]);
+    let ran = keyless.play(&["--receipts", &kept], "b2").fails(1, "RECEIPTS_UNAVAILABLE");
+    assert!(ran.out.is_empty(), "no game is created that could not be played as asked: {ran:#?}");
 }

@@ -183,6 +183,7 @@ fn a_fork_is_made_played_and_verified_against_its_origin() {
     let ran = ran.says(&format!("It begins with 3 moves of game {game}, as they stood at entry 6, and has a seed of its own."));
     let fork = ran.game();
     ran.says(&format!("Go on with: plybook play --server {} --game {fork}", house.node.url()));
+    house.run("replay", &["--fork", "2", &game], "").ok().says("It begins with 1 move of game ");
     house.run("play", &["--game", &fork], "a3\nundo\nundo\nc2\nquit\n").ok().says("UNDO_NOT_ALLOWED, GIVEN");
 
     let ply = |name: &str, game: &str| {

@@ -71,6 +71,12 @@ pub(crate) enum Verdict {
 }
 
 impl Line {
+    /// Where the record stands: its file, and its name there unless that is the file's own, as of a book.
+    pub(crate) fn place(&self) -> String {
+        let own = Path::new(&self.file).file_name().is_some_and(|name| name.to_string_lossy() == self.id);
+        if own { self.file.clone() } else { format!("{}: {}", self.file, self.id) }
+    }
+
     /// Of a record that was refused before anything was sent.
     pub(crate) fn unread(file: &str, id: &str, why: String) -> Line {
         Line {

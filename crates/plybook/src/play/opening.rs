@@ -65,8 +65,8 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// Creates the game; for one seat of it, or for all at one keyboard.
-    pub(crate) async fn create(&self, client: &Client, seat: Option<u32>) -> anyhow::Result<v1::Game> {
+    /// Creates the game, for one seat of it or for all at one keyboard; answers its receipt too, if one is asked for.
+    pub(crate) async fn create(&self, client: &Client, seat: Option<u32>, with_receipt: bool) -> anyhow::Result<v1::CreateGameResponse> {
         let rulesets = client.rulesets().await?;
         let Some(ruleset) = rulesets.iter().find(|ruleset| self.means(ruleset)) else {
             let mut known: Vec<&str> = rulesets.iter().map(|ruleset| ruleset.id.as_str()).collect();
@@ -76,7 +76,8 @@ impl Opening {
         };
         let request = self.request(ruleset, seat.is_none()).map_err(|why| usage(format!("--param: {why}")))?;
         self.check_places(request.seats.len(), seat).map_err(usage)?;
-        client.create_game(request).await.map_err(|error| match error.refused() {
+        let request = v1::CreateGameRequest { with_receipt, ..request };
+        client.create_game_answer(request).await.map_err(|error| match error.refused() {
             // More than this server allows is an argument that it refuses, like any other.
             Some(refused) if refused.is(ErrorReason::LimitExceeded) => usage(error.to_string()),
             _ => error.into(),
