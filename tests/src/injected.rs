@@ -21,7 +21,7 @@ use plybook_server::signing::Keys;
 use plybook_server::{Config, Parts, Server};
 use plybook_store::{
     Append, Create, Error, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Refused, Snapshot, Sqlite,
-    SqliteOptions, Store, StoredEntry, StoredRefusal, Summary, TenantId, Wake,
+    SqliteOptions, State, Store, StoredEntry, StoredRefusal, Summary, TenantId, Wake,
 };
 use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 use tempfile::TempDir;
@@ -410,6 +410,10 @@ impl Store for Handled {
 
     async fn seed(&self, key: GameKey) -> Result<Option<Seed>, Error> {
         self.through(Call::Seed, self.inner().seed(key)).await
+    }
+
+    async fn state(&self, key: GameKey) -> Result<Option<State>, Error> {
+        self.inner().state(key).await
     }
 
     async fn list(&self, tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> Result<Vec<Summary>, Error> {

@@ -7,7 +7,7 @@
 mod origin;
 
 pub use origin::{OriginFinding, check_origin};
-use plybook_core::game::Fault;
+use plybook_core::game::{Fault, State};
 use plybook_core::verify::{Kind, Report, Verifier, Wrong};
 use plybook_core::{Book, Digest, Header, Seq};
 use plybook_rulesets::{Registry, RegistryError};
@@ -61,7 +61,33 @@ pub async fn check(store: &dyn Store, registry: &Registry, key: GameKey) -> Resu
         return Ok(at_first(Fault::Seed, "the stored seed is not the one committed to"));
     }
     let lacking = lacking(&header, registry);
-    Ok(told(follow(store, key, Verifier::new(header, registry)).await?, lacking))
+    let finding = told(follow(store, key, Verifier::new(header, registry)).await?, lacking);
+    match cut_off(store, key, &finding).await? {
+        Some(wrong) => Ok(Finding::Wrong { right: right(&finding), wrong }),
+        None => Ok(finding),
+    }
+}
+
+/// What shows that a book which follows to its end once had entries behind it: its row tells of an end
+/// that the book does not have. Both are written in one transaction.
+async fn cut_off(store: &dyn Store, key: GameKey, finding: &Finding) -> Result<Option<Wrong>, Error> {
+    let Finding::Verified(report) = finding else { return Ok(None) };
+    let state = store.state(key).await?;
+    let behind =
+        matches!((state, report.state), (Some(State::Closed), State::Active | State::Finished) | (Some(State::Finished), State::Active));
+    // The game may have gone on since its last page was read, and then its row is another's.
+    if !behind || store.last(key).await?.is_none_or(|last| last.seq.0 != report.entries) {
+        return Ok(None);
+    }
+    let why = "it is missing: the game's row says that the game has ended, and the book does not";
+    Ok(Some(Wrong::entry(Seq(report.entries).next(), Fault::Missing, why)))
+}
+
+fn right(finding: &Finding) -> (Seq, Option<Digest>) {
+    match finding {
+        Finding::Verified(report) => (Seq(report.entries), Some(report.digest)),
+        _ => (Seq::ZERO, None),
+    }
 }
 
 /// Checks a book that is not stored yet.

@@ -46,8 +46,8 @@ use crate::fault::{UNDEFINED_TABLE, classify, sqlstate};
 use crate::migrations;
 use crate::refused::{Refused, StoredRefusal};
 use crate::store::{
-    Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Snapshot, Store, StoredEntry, Summary,
-    TenantId, Wake,
+    Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Snapshot, State, Store, StoredEntry,
+    Summary, TenantId, Wake,
 };
 
 /// How long [`Store::close`] waits for connections that are still in use.
@@ -160,6 +160,10 @@ impl Store for Postgres {
 
     async fn seed(&self, key: GameKey) -> Result<Option<Seed>, Error> {
         read::seed(&self.link, key).await
+    }
+
+    async fn state(&self, key: GameKey) -> Result<Option<State>, Error> {
+        read::state(&self.link, key).await
     }
 
     async fn list(&self, tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> Result<Vec<Summary>, Error> {

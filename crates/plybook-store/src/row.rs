@@ -178,7 +178,7 @@ pub(crate) fn state_column(state: State) -> &'static str {
     }
 }
 
-fn state_from(text: &str) -> Result<State, Error> {
+pub(crate) fn state_from(text: &str) -> Result<State, Error> {
     match text {
         "active" => Ok(State::Active),
         "finished" => Ok(State::Finished),

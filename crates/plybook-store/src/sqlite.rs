@@ -39,8 +39,8 @@ use crate::fault::classify;
 use crate::migrations;
 use crate::refused::{Refused, StoredRefusal};
 use crate::store::{
-    Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Snapshot, Store, StoredEntry, Summary,
-    TenantId, Wake,
+    Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Snapshot, State, Store, StoredEntry,
+    Summary, TenantId, Wake,
 };
 
 /// Books in one SQLite file.
@@ -116,6 +116,10 @@ impl Store for Sqlite {
 
     async fn seed(&self, key: GameKey) -> Result<Option<Seed>, Error> {
         read::seed(&self.readers, key).await
+    }
+
+    async fn state(&self, key: GameKey) -> Result<Option<State>, Error> {
+        read::state(&self.readers, key).await
     }
 
     async fn list(&self, tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> Result<Vec<Summary>, Error> {

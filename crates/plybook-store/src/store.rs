@@ -219,6 +219,9 @@ pub trait Store: Send + Sync + 'static {
     /// The seed of a game.
     async fn seed(&self, key: GameKey) -> Result<Option<Seed>, Error>;
 
+    /// The state of a game as lists have it: that of its last entry.
+    async fn state(&self, key: GameKey) -> Result<Option<State>, Error>;
+
     /// Games of a tenant, newest id first, those with a smaller id than `before`, at most `limit`. A
     /// game whose book has holes is in its place like any other.
     async fn list(&self, tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> Result<Vec<Summary>, Error>;

@@ -94,6 +94,28 @@ async fn a_deleted_row_is_never_read_over() {
     assert_eq!(verified(&wire, &game.id).await.first_wrong_seq, Some(2));
 }
 
+/// A tail cut off follows from itself; but the row of a game that has ended is written with its end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_end_cut_off_is_missed() {
+    let database = postgres::database().await;
+    let local = over_postgres(&database).await.start().await;
+    let wire = local.wire().await;
+    let mut closed = wire.game().await;
+    closed.play("b2 a1 b3 c1 b1").await;
+    let mut finished = wire.game().undo_after_end().await;
+    finished.play("b2 a1 b3 c1 b1").await;
+    for game in [&closed, &finished] {
+        assert_eq!(verified(&wire, &game.id).await.first_wrong_seq, None);
+        behind(&database, &format!("DELETE FROM book_entry WHERE game_id = '{}' AND seq = 6", game.id)).await;
+        let found = verified(&wire, &game.id).await;
+        assert_eq!((found.first_wrong_seq, found.entries), (Some(6), 5), "{}", found.why);
+        assert!(found.why.contains("missing"), "{}", found.why);
+    }
+    // Nobody plays it to another end.
+    let wire = over_postgres(&database).await.start().await.wire().await;
+    Refused::by(wire.try_get(&closed.id, None).await).with("BOOK_CORRUPT").meta("first_bad_seq", 6);
+}
+
 /// Nor is it an answer of any other call: a node that remembers nothing of the game says what is wrong.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hole_is_told_as_a_corrupt_book() {

@@ -34,8 +34,14 @@ impl Games {
                 Some(seed.ok_or_else(|| Unfit::memory(Seq::FIRST, format!("game {} has no seed", key.game)))?)
             }
         };
+        // Before the book: what closed a game is never taken back.
+        let closed = self.store.state(key).await? == Some(State::Closed);
         let mut table = Table::at_header(opened, seed)?;
         self.refresh(key, &mut table).await?;
+        if closed && table.game.state() != State::Closed {
+            let missing = table.game.head().seq.next();
+            return Err(Unfit::memory(missing, "the game's row says that it is closed, and the book has lost what closed it"));
+        }
         Ok(table)
     }
 

@@ -9,8 +9,8 @@ use sqlx::{Row, query};
 use super::Link;
 use crate::error::Error;
 use crate::fault::classify;
-use crate::row::{Columns, contiguous, seq_column};
-use crate::store::{GameKey, StoredEntry, TenantId};
+use crate::row::{Columns, contiguous, seq_column, state_from};
+use crate::store::{GameKey, State, StoredEntry, TenantId};
 
 pub(super) async fn entries(link: &Link, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error> {
     let question = query(
@@ -55,6 +55,11 @@ pub(super) async fn find_creation(link: &Link, tenant: TenantId, request_id: Uui
 pub(super) async fn seed(link: &Link, key: GameKey) -> Result<Option<Seed>, Error> {
     let question = query("SELECT seed FROM game_seed WHERE tenant_id = $1 AND game_id = $2").bind(key.tenant.0).bind(key.game);
     link.row(question).await.map_err(classify)?.map(|row| row.seed()).transpose()
+}
+
+pub(super) async fn state(link: &Link, key: GameKey) -> Result<Option<State>, Error> {
+    let question = query("SELECT state FROM game WHERE tenant_id = $1 AND id = $2").bind(key.tenant.0).bind(key.game);
+    link.row(question).await.map_err(classify)?.map(|row| state_from(&row.text("state")?)).transpose()
 }
 
 pub(super) async fn clock_unix_ms(link: &Link) -> Result<u64, Error> {

@@ -8,8 +8,8 @@ use sqlx::{Executor, Sqlite, query, query_scalar};
 use crate::error::Error;
 use crate::fault::classify;
 use crate::page::page;
-use crate::row::{Columns, contiguous, seq_column};
-use crate::store::{Filter, GameKey, StoredEntry, Summary, TenantId};
+use crate::row::{Columns, contiguous, seq_column, state_from};
+use crate::store::{Filter, GameKey, State, StoredEntry, Summary, TenantId};
 
 pub(super) async fn entries(
     file: impl Executor<'_, Database = Sqlite>,
@@ -74,6 +74,16 @@ pub(super) async fn find_creation(
         .await
         .map_err(classify)?;
     row.map(|row| Ok((row.uuid("id")?, row.bytes32("request_hash")?))).transpose()
+}
+
+pub(super) async fn state(file: impl Executor<'_, Database = Sqlite>, key: GameKey) -> Result<Option<State>, Error> {
+    let row = query("SELECT state FROM game WHERE tenant_id = $1 AND id = $2")
+        .bind(key.tenant.0)
+        .bind(key.game)
+        .fetch_optional(file)
+        .await
+        .map_err(classify)?;
+    row.map(|row| state_from(&row.text("state")?)).transpose()
 }
 
 pub(super) async fn seed(file: impl Executor<'_, Database = Sqlite>, key: GameKey) -> Result<Option<Seed>, Error> {
