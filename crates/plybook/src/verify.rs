@@ -10,6 +10,7 @@ mod tally;
 mod verdict;
 mod walk;
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -132,11 +133,17 @@ fn proved(report: Report, keys: &PublicKeys, kept: Vec<Finding>) -> Verdict {
 
 /// The bytes of a file that a book may be.
 pub(crate) fn read(file: &Path) -> Result<Vec<u8>, String> {
-    let bytes = std::fs::metadata(file).map_err(|error| error.to_string())?.len();
-    if bytes > FILE_BYTES_MAX {
-        return Err(format!("has {bytes} bytes; no book has more than {FILE_BYTES_MAX}"));
+    let mut bytes = Vec::new();
+    let opened = std::fs::File::open(file).map_err(|error| error.to_string())?;
+    let said = opened.metadata().map_err(|error| error.to_string())?.len();
+    if said <= FILE_BYTES_MAX {
+        // What is no plain file, such as a pipe, says nothing of its size beforehand.
+        opened.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     }
-    std::fs::read(file).map_err(|error| error.to_string())
+    if said.max(bytes.len() as u64) > FILE_BYTES_MAX {
+        return Err(format!("is larger than any book, which has at most {FILE_BYTES_MAX} bytes"));
+    }
+    Ok(bytes)
 }
 
 fn not_text(error: &std::string::FromUtf8Error) -> Wrong {

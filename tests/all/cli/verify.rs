@@ -58,3 +58,12 @@ fn machines_read_one_object_a_line() {
 fn what_makes_no_sense_is_told() {
     verify(&[]).fails(2, "required");
 }
+
+/// No more is read than a book can have, whatever the name leads to.
+#[test]
+fn what_is_larger_than_any_book_is_not_read() {
+    let house = House::open();
+    let hollow = house.path().join("hollow.ply");
+    std::fs::File::create(&hollow).unwrap().set_len(600 << 20).unwrap();
+    verify(&[hollow.to_str().unwrap()]).fails(1, "1 of 1 did not verify").says("larger than any book");
+}
