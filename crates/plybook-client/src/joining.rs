@@ -75,12 +75,14 @@ pub fn signed_bytes(entry_1: &[u8; 32], seat: u8, commitment: &[u8; 32]) -> Vec<
 }
 
 type Sign = Box<dyn Fn(&[u8]) -> [u8; 64] + Send + Sync>;
+type Keep = Box<dyn Fn(&v1::Receipt) -> Result<(), String> + Send + Sync>;
 
 /// A seat that is about to join.
 pub struct Joiner {
     seat: u8,
     nonce: Nonce,
     key: Option<([u8; 32], Sign)>,
+    keep: Option<Keep>,
 }
 
 impl fmt::Debug for Joiner {
@@ -108,6 +110,9 @@ pub enum JoinError {
     /// The game ended because these seats did not join in time.
     #[error("the game ended: seats {0:?} did not join in time")]
     Absent(Vec<u8>),
+    /// A receipt could not be kept, so nothing more was sent.
+    #[error("a receipt could not be kept: {0}")]
+    NotKept(String),
     /// What the server sent is no book of seats that join as they should, or not the one that it sent before. The
     /// nonce is revealed only if every seat had committed before this entry.
     #[error("entry {seq} is not what it should be: {why}")]
@@ -125,7 +130,7 @@ pub enum JoinError {
 impl Joiner {
     /// A seat with its nonce.
     pub const fn new(seat: u8, nonce: Nonce) -> Joiner {
-        Joiner { seat, nonce, key: None }
+        Joiner { seat, nonce, key: None, keep: None }
     }
 
     /// The same with a key of its own (Ed25519): `sign` answers its signature over the bytes given. With it, an
@@ -133,6 +138,14 @@ impl Joiner {
     #[must_use]
     pub fn signing(mut self, public_key: [u8; 32], sign: impl Fn(&[u8]) -> [u8; 64] + Send + Sync + 'static) -> Joiner {
         self.key = Some((public_key, Box::new(sign)));
+        self
+    }
+
+    /// The same with a receipt asked for with each step and given to `keep`, which answers why it cannot keep it.
+    /// A receipt shows later that the server had the step, also to who doubts it.
+    #[must_use]
+    pub fn keeping(mut self, keep: impl Fn(&v1::Receipt) -> Result<(), String> + Send + Sync + 'static) -> Joiner {
+        self.keep = Some(Box::new(keep));
         self
     }
 
@@ -171,11 +184,15 @@ impl Joiner {
 
     async fn send(&self, client: &Client, game_id: &str, step: Step) -> Result<(), JoinError> {
         let (game_id, seat, step) = (game_id.to_owned(), Some(u32::from(self.seat)), Some(step));
-        let request = v1::JoinGameRequest { game_id, seat, step, ..Default::default() };
-        match client.join_game(request).await {
+        let request = v1::JoinGameRequest { game_id, seat, step, with_receipt: self.keep.is_some(), ..Default::default() };
+        let answer = match client.join_game(request).await {
             // Then the book tells, further on, what was done.
-            Err(Error::Refused(refused)) if done_before(&refused) => Ok(()),
-            answer => Ok(answer.map(drop)?),
+            Err(Error::Refused(refused)) if done_before(&refused) => return Ok(()),
+            answer => answer?,
+        };
+        match (&self.keep, &answer.receipt) {
+            (Some(keep), Some(receipt)) => keep(receipt).map_err(JoinError::NotKept),
+            _ => Ok(()),
         }
     }
 }

@@ -43,8 +43,7 @@ pub(crate) struct PlayArgs {
     /// A nonce that a seat played here had before its program was left; may be repeated. Without it, each draws its own.
     #[arg(long = "nonce", value_name = "SEAT:HEX", requires = "game")]
     nonces: Vec<String>,
-    /// Ask for a receipt with every creation, move, undo and close done here (not with joining), and add it to this file as a
-    /// line, for `plybook verify --receipt`
+    /// Ask for a receipt with everything done here, and add it to this file as a line, for `plybook verify --receipt`
     #[arg(long, value_name = "FILE")]
     receipts: Option<PathBuf>,
 }
@@ -54,14 +53,14 @@ pub(crate) async fn run(args: PlayArgs) -> anyhow::Result<()> {
     let client = args.link.client()?;
     let screen = Screen::new();
     // Before there is a game: it would be one that cannot be played as asked.
-    let mut receipts = args.receipts.as_deref().map(Receipts::open).transpose()?;
+    let receipts = args.receipts.as_deref().map(Receipts::open).transpose()?;
     let nonces = Nonces::kept(&args.nonces)?;
     let game_id = match &args.game {
         Some(game_id) => game_id.clone(),
         None => {
             let created = args.opening.create(&client, args.seat, receipts.is_some()).await?;
             let game = created.game.unwrap_or_default();
-            if let (Some(receipts), Some(receipt)) = (&mut receipts, &created.receipt) {
+            if let (Some(receipts), Some(receipt)) = (&receipts, &created.receipt) {
                 receipts.keep(receipt)?;
             }
             screen.say(format!("Game {}", game.game_id))?;
@@ -92,7 +91,7 @@ pub(crate) async fn run(args: PlayArgs) -> anyhow::Result<()> {
 async fn sit_and_play(client: Client, args: PlayArgs, receipts: Option<Receipts>, nonces: Nonces, game_id: &str) -> anyhow::Result<()> {
     let screen = Screen::new();
     let table = Table::sit(client.clone(), game_id, args.seat, receipts.is_some()).await?;
-    let joins = Joins::begin(&client, table.game(), args.seat, nonces.clone())?;
+    let joins = Joins::begin(&client, table.game(), args.seat, nonces.clone(), receipts.as_ref())?;
     let session = Session {
         client,
         screen,
@@ -214,7 +213,7 @@ impl Session {
             Command::Close => self.table.close().await,
             Command::Move(notation) => self.table.make_move(&notation).await,
         };
-        if let (Some(receipts), Some(receipt)) = (&mut self.receipts, self.table.take_receipt()) {
+        if let (Some(receipts), Some(receipt)) = (&self.receipts, self.table.take_receipt()) {
             receipts.keep(&receipt)?;
         }
         match done {

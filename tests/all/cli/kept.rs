@@ -225,3 +225,22 @@ fn who_plays_keeps_receipts() {
     let ran = keyless.play(&["--receipts", &kept], "b2").fails(1, "RECEIPTS_UNAVAILABLE");
     assert!(ran.out.is_empty(), "no game is created that could not be played as asked: {ran:#?}");
 }
+
+/// What a seat sent while joining is what an operator would gain most by denying.
+#[test]
+fn who_joins_keeps_receipts() {
+    let desk = Desk::open();
+    let private = desk.path("node.key");
+    run(&["keygen", "--out", &private], "").ok();
+    let house = signing(&["--signing-key", &private]);
+    let kept = desk.path("joined");
+    let race = ["--ruleset", "snakes_and_ladders", "--param", "size=12", "--joint", "--receipts", &kept];
+    let game = house.play(&race, &"roll\n".repeat(500)).ok().game();
+    let file = desk.file("race.ply", &house.run("export", &[&game], "").ok().out);
+    let entries = Book::parse(&fs::read_to_string(&file).unwrap()).unwrap().links().len() as u32;
+    let mut seqs: Vec<u32> = fs::read_to_string(&kept).unwrap().lines().map(|line| Receipt::parse(line).unwrap().seq.0).collect();
+    // The seats join at the same time.
+    seqs.sort_unstable();
+    assert_eq!(seqs, (1..=entries).collect::<Vec<_>>());
+    verify(&[&file, "--receipt", &kept]).ok();
+}

@@ -11,6 +11,7 @@ use plybook_client::joining::{JoinError, Joiner, Nonce};
 use plybook_proto::v1;
 use tokio::task::JoinSet;
 
+use super::receipts::Receipts;
 use crate::exit::usage;
 
 /// The nonces of seats that have yet to join. Clones share them.
@@ -53,7 +54,13 @@ pub(crate) struct Joins {
 
 impl Joins {
     /// Begins for the seats played here: one, or all; nothing where the game waits for nobody.
-    pub(crate) fn begin(client: &Client, game: &v1::Game, seat: Option<u32>, nonces: Nonces) -> anyhow::Result<Joins> {
+    pub(crate) fn begin(
+        client: &Client,
+        game: &v1::Game,
+        seat: Option<u32>,
+        nonces: Nonces,
+        receipts: Option<&Receipts>,
+    ) -> anyhow::Result<Joins> {
         let mut joins = Joins { tasks: JoinSet::new(), nonces };
         if game.joining.is_none() {
             joins.nonces.with(BTreeMap::clear);
@@ -61,7 +68,13 @@ impl Joins {
         }
         for seat in (0..game.seats.len() as u8).filter(|here| seat.is_none_or(|seat| seat == u32::from(*here))) {
             let (client, game_id, nonce) = (client.clone(), game.game_id.clone(), joins.nonces.of(seat)?);
-            joins.tasks.spawn(async move { (seat, Joiner::new(seat, nonce).join(&client, &game_id).await) });
+            let joiner = match receipts.cloned() {
+                Some(receipts) => {
+                    Joiner::new(seat, nonce).keeping(move |receipt| receipts.keep(receipt).map_err(|error| format!("{error:#}")))
+                }
+                None => Joiner::new(seat, nonce),
+            };
+            joins.tasks.spawn(async move { (seat, joiner.join(&client, &game_id).await) });
         }
         Ok(joins)
     }
