@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use plybook_tests::injected::{Call, Fault, Local, over_postgres, over_sqlite};
+use plybook_tests::patience::PATIENCE;
 use plybook_tests::postgres;
 use plybook_tests::refused::Refused;
 use plybook_tests::wire::Wire;
@@ -119,7 +120,7 @@ async fn a_hung_store_of_refusals_does_not_keep_a_node() {
     }
     game.refuses("z0").await;
     until("the writer hangs", || local.store.count(Call::Remember) == 1).await;
-    timeout(Duration::from_secs(10), local.drain()).await.expect("it goes without them");
+    timeout(PATIENCE, local.drain()).await.expect("it goes without them");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -158,7 +159,7 @@ async fn a_flood(local: &Local, each: usize) {
     for lane in lanes {
         lane.await.unwrap();
     }
-    assert!(longest < Duration::from_secs(10), "a game took {longest:?}");
+    assert!(longest < PATIENCE, "a game took {longest:?}");
 
     // Once the flood is over the next refusals have room, in whatever game.
     for game in [&target, &quiet] {

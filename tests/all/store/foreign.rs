@@ -193,7 +193,7 @@ async fn an_abandoned_import_is_finished(store: AnyStore) {
         tokio::pin!(import);
         let _began = futures::poll!(import);
     }
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + plybook_tests::patience::PATIENCE;
     while store.foreign(key).await.unwrap().is_none() {
         assert!(Instant::now() < deadline, "the import never arrived");
     }

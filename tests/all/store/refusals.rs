@@ -260,7 +260,7 @@ async fn refusals_are_never_scanned_whole() {
     const SCANS: &str = "SELECT relname || ' ' || seq_scan FROM pg_stat_user_tables WHERE relname IN ('game', 'refusal') ORDER BY relname";
     let written = |rows: u32| format!("SELECT 'seen' FROM pg_stat_user_tables WHERE relname = 'refusal' AND n_tup_ins >= {rows}");
     let reported = async |rows: u32| {
-        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        let deadline = std::time::Instant::now() + plybook_tests::patience::PATIENCE;
         while database.column(&written(rows)).await.is_empty() {
             assert!(std::time::Instant::now() < deadline, "the statistics never came");
         }
