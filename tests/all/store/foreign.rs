@@ -1,7 +1,7 @@
 //! Books that were played elsewhere: kept whole or not at all, and told from the others.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use plybook_core::book::Link;
 use plybook_core::limits::LINE_BYTES_MAX;
