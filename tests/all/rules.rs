@@ -1,6 +1,7 @@
 //! What the rulesets promise, checked through the library alone.
 
 mod markov;
+mod passing;
 mod perft;
 mod probe;
 mod properties;

@@ -70,6 +70,10 @@ impl Rules for Buggy {
         self.0.candidates(position, seat, offer);
     }
 
+    fn lose_turn(&self, position: &Position, seat: Seat) -> Changes {
+        self.0.lose_turn(position, seat)
+    }
+
     fn write_action(&self, action: Action) -> String {
         self.0.write_action(action)
     }

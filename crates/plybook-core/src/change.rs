@@ -83,3 +83,31 @@ impl Changes {
         &self.registers
     }
 }
+
+/// What turns that passed without a move have changed since the last standing move, all of them together:
+/// so it stays as small however many pass.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Passed(Vec<RegisterChange>);
+
+impl Passed {
+    /// What was once recorded, in the same order.
+    pub(crate) const fn recorded(registers: Vec<RegisterChange>) -> Passed {
+        Passed(registers)
+    }
+
+    /// Goes on by what one more turn changed. A register that is again what it was goes.
+    pub(crate) fn follow(&mut self, lost: &Changes) {
+        for change in lost.registers() {
+            let earlier = self.0.iter().position(|earlier| earlier.register == change.register).map(|at| self.0.remove(at));
+            let before = earlier.map_or(change.before, |earlier| earlier.before);
+            if before != change.after {
+                self.0.push(RegisterChange { before, ..*change });
+            }
+        }
+    }
+
+    /// The registers changed.
+    pub(crate) fn registers(&self) -> &[RegisterChange] {
+        &self.0
+    }
+}

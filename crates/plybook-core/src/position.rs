@@ -1,7 +1,9 @@
 //! Everything that is true after a move.
 //!
-//! Invariant: a position is a function of the standing moves alone. Whatever a ruleset derives lies
-//! in the board, the registers or the trail, so that one generic step back restores all of it.
+//! Invariant: a position is a function of the standing moves and of the turns that passed without a move
+//! between them. Whatever a ruleset derives lies in the board, the registers or the trail, so that one
+//! generic step back restores all of it. A turn that passes changes registers and whose turn it is,
+//! nothing else: no cell, no number of moves or throws, no count of repetitions.
 
 pub(crate) mod packed;
 
@@ -11,7 +13,7 @@ use std::fmt::Write as _;
 use sha2::{Digest as _, Sha256};
 
 use crate::board::{Board, Cell, Content};
-use crate::change::{Changes, Register};
+use crate::change::{Changes, Register, RegisterChange};
 use crate::digest::Digest;
 use crate::outcome::{Outcome, Winners};
 use crate::rules::Setup;
@@ -23,7 +25,7 @@ use crate::seat::Seat;
 pub enum Status {
     /// Moves are accepted.
     InProgress {
-        /// Who moves.
+        /// Who moves: who has the turn after all that passed without a move.
         to_move: Seat,
     },
     /// No move is accepted.
@@ -126,9 +128,7 @@ impl Position {
             self.board.set(change.cell, change.after);
             self.note(change.cell, change.before, change.after);
         }
-        for change in changes.registers() {
-            self.registers[change.register.0 as usize] = change.after;
-        }
+        self.put(changes.registers());
         if let Some(trail) = &mut self.trail {
             trail.enter(mover);
         }
@@ -147,9 +147,7 @@ impl Position {
             self.board.set(change.cell, change.before);
             self.note(change.cell, change.after, change.before);
         }
-        for change in changes.registers() {
-            self.registers[change.register.0 as usize] = change.before;
-        }
+        self.put_back(changes.registers());
     }
 
     /// Whether these changes, by this mover, can have led here.
@@ -158,8 +156,25 @@ impl Position {
             && self.ply > 0
             && self.throws >= u64::from(threw)
             && changes.cells().iter().all(|change| self.board.has(change.cell) && self.board.get(change.cell) == change.after)
-            && changes.registers().iter().all(|change| self.registers.get(change.register.0 as usize) == Some(&change.after))
+            && self.holds(changes.registers())
             && self.trail.as_ref().is_none_or(|trail| trail.occurrences(mover) > 0)
+    }
+
+    pub(crate) fn put(&mut self, registers: &[RegisterChange]) {
+        for change in registers {
+            self.registers[change.register.0 as usize] = change.after;
+        }
+    }
+
+    pub(crate) fn put_back(&mut self, registers: &[RegisterChange]) {
+        for change in registers {
+            self.registers[change.register.0 as usize] = change.before;
+        }
+    }
+
+    /// Whether these registers, once changed, can be as they are.
+    pub(crate) fn holds(&self, registers: &[RegisterChange]) -> bool {
+        registers.iter().all(|change| self.registers.get(change.register.0 as usize) == Some(&change.after))
     }
 
     pub(crate) fn set_status(&mut self, status: Status) -> Status {

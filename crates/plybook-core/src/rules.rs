@@ -46,6 +46,14 @@ pub trait Rules: Send + Sync + fmt::Debug {
     /// told to stop.
     fn candidates(&self, position: &Position, seat: Seat, offer: &mut dyn FnMut(Action) -> ControlFlow<()>);
 
+    /// What becomes of the turn that `seat`, who is to move, loses without a move: registers that belong to
+    /// a turn being played go back to what they are between turns. It changes no cell, and nothing where
+    /// the turn has only begun.
+    fn lose_turn(&self, position: &Position, seat: Seat) -> Changes {
+        let _ = (position, seat);
+        Changes::new()
+    }
+
     /// An action in the field's own notation, without spaces: `b2`, `4^`, `roll`.
     fn write_action(&self, action: Action) -> String;
 

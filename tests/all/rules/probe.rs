@@ -1,10 +1,12 @@
 //! What a move costs in board reads: the same on the largest board as on a small one.
 
+use std::ops::ControlFlow;
+
 use plybook_core::action::Column;
 use plybook_core::board::probe::reads_during;
-use plybook_core::{Action, Cell, Play};
-use plybook_tests::deal::Deal;
-use plybook_tests::random::Random;
+use plybook_core::{Action, Cell, Play, Seat, SeatSet};
+use plybook_tests::deal::{Deal, RULESETS};
+use plybook_tests::random::{Random, repeat};
 
 /// Reads that a move may take for each cell of a line's length. Eight arms of a run are at most K
 /// long, and with `early_draw` the windows are looked at beforehand, as far; a few reads are spent
@@ -98,4 +100,60 @@ fn a_popped_column_costs_its_height() {
         most_reads(&deal, heap.into_iter().chain([Action::Pop(Column(0))])).0
     };
     assert_eq!(reads(15, 15), reads(128, 1000));
+}
+
+/// What the candidates of the seat to move cost, down to the first that is legal.
+fn first_legal(play: &Play) -> (bool, u64) {
+    reads_during(|| {
+        let mut found = false;
+        play.each_legal(&mut |_| {
+            found = true;
+            ControlFlow::Break(())
+        });
+        found
+    })
+}
+
+#[test]
+fn a_turn_that_passes_reads_no_board_and_who_is_next_only_candidates() {
+    for ruleset in RULESETS {
+        repeat(30, |random| {
+            let deal = Deal::random(ruleset, 8, random);
+            let mut play = deal.play();
+            for _ in 0..40 {
+                let Some((action, faces)) = random.action(&play) else { break };
+                play.play(action, &faces).unwrap();
+                let Some(first) = play.position().to_move() else { break };
+                let (seats, mut asked, mut candidates) = (play.position().seats(), 0, 0);
+                let next = (0..seats).map(|i| Seat((first.0 + i) % seats)).find(|seat| {
+                    let mut trial = play.clone();
+                    assert_eq!(reads_during(|| trial.pass_to(*seat)).1, 0, "{deal:?}");
+                    let (found, reads) = first_legal(&trial);
+                    (asked, candidates) = (asked + 1, candidates + reads);
+                    found
+                });
+                let (answer, reads) = reads_during(|| play.next_mover(SeatSet::all(seats)));
+                assert_eq!((answer.map(|(seat, _)| seat), reads), (next, candidates), "{asked} seats asked: {deal:?}");
+            }
+        });
+    }
+}
+
+#[test]
+fn who_is_next_costs_the_same_on_the_largest_board() {
+    #[track_caller]
+    fn check(deal: impl Fn(i64) -> Deal, action: Action) {
+        let reads = |side: i64| {
+            let mut play = deal(side).play();
+            play.play(action, &[]).unwrap();
+            let (next, reads) = reads_during(|| play.next_mover(SeatSet::only(Seat(0))));
+            assert_eq!(next, Some((Seat(0), SeatSet::EMPTY)));
+            reads
+        };
+        assert!(reads(15) <= READS_BESIDES, "{} reads: {:?}", reads(15), deal(15));
+        assert_eq!(reads(15), reads(1000), "reads on 15x15 and on 1000x1000: {:?}", deal(15));
+    }
+    let grid = |ruleset: &'static str| move |side: i64| Deal::of(ruleset).with("rows", side).with("cols", side);
+    check(grid("mnk"), Action::Place(Cell(0)));
+    check(grid("connect_four"), Action::Drop(Column(0)));
 }

@@ -9,14 +9,14 @@ use plybook_tests::random::{Random, repeat};
 
 /// Everything that anybody can ask of a position.
 #[derive(Debug, PartialEq)]
-struct Seen {
+pub(super) struct Seen {
     position: Position,
     text: String,
     scores: Vec<i64>,
     legal: Vec<Action>,
 }
 
-fn seen(play: &Play) -> Seen {
+pub(super) fn seen(play: &Play) -> Seen {
     Seen {
         position: play.position().clone(),
         text: play.position().canonical_text(&RulesetId::new("any", 1)),

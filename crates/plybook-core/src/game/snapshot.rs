@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use crate::board::{Cell, Content};
-use crate::change::{CellChange, Changes, Register, RegisterChange};
+use crate::change::{CellChange, Changes, Passed, Register, RegisterChange};
 use crate::digest::Digest;
 use crate::entropy::Joining;
 use crate::game::{Game, Head};
@@ -27,7 +27,7 @@ use crate::seq::Seq;
 use crate::time::Time;
 
 /// The form of the bytes. It changes with every change to what is packed or how.
-pub const FORMAT: u16 = 1;
+pub const FORMAT: u16 = 2;
 
 /// The release that writes and reads them. What an earlier one has accepted by a mistake in its rules, the
 /// next one is to find out, so it begins with none of the other's positions.
@@ -159,6 +159,7 @@ impl Game {
             last = *seq;
             pack_standing(standing, out);
         }
+        pack_registers(self.play.passed().registers(), out);
     }
 
     /// The game that these bytes were made of. That its head is an entry of the book is for the caller to
@@ -206,8 +207,9 @@ impl Game {
             seqs.push(last);
             standing.push(Arc::new(unpack_standing(from)?));
         }
+        let passed = Passed::recorded(unpack_registers(from)?);
         from.end()?;
-        let play = Play::restored(rules, position, standing).ok_or(Damaged)?;
+        let play = Play::restored(rules, position, standing, passed).ok_or(Damaged)?;
         let game = Game { header: Arc::new(header), play, standing: seqs, below, due, head, decided, joining, broken_off, closed };
         let whole = game.way_back_needed(SNAPSHOT_TAIL).is_none() && below.is_none() == (game.play.floor() == 0);
         let numbered = last <= head.seq && decided <= head.seq && due.0 <= head.seq;
@@ -216,28 +218,45 @@ impl Game {
 }
 
 fn pack_standing(standing: &Standing, out: &mut Packer) {
-    out.number(u64::from(standing.seat.0) << 1 | u64::from(standing.threw));
+    let passed = standing.passed().registers();
+    let flags = u64::from(!passed.is_empty()) << 1 | u64::from(standing.threw);
+    out.number(u64::from(standing.seat.0) << 2 | flags);
     out.count(standing.changes.cells().len());
     for change in standing.changes.cells() {
         out.number(change.cell.0);
         out.bytes.extend([change.before.0, change.after.0]);
     }
-    out.count(standing.changes.registers().len());
-    for change in standing.changes.registers() {
+    pack_registers(standing.changes.registers(), out);
+    if !passed.is_empty() {
+        pack_registers(passed, out);
+    }
+}
+
+fn unpack_standing(from: &mut Unpacker<'_>) -> Result<Standing, Damaged> {
+    let seat_and_flags: u16 = from.number()?;
+    let seat = u8::try_from(seat_and_flags >> 2).map(Seat).map_err(|_| Damaged)?;
+    let count = from.count()?;
+    let cell = |_| Ok(CellChange { cell: Cell(from.number()?), before: Content(from.byte()?), after: Content(from.byte()?) });
+    let cells = (0..count).map(cell).collect::<Result<_, _>>()?;
+    let registers = unpack_registers(from)?;
+    let passed = if seat_and_flags & 2 == 2 { unpack_registers(from)? } else { Vec::new() };
+    Ok(Standing::made(seat, Changes::recorded(cells, registers), seat_and_flags & 1 == 1, Passed::recorded(passed)))
+}
+
+fn pack_registers(registers: &[RegisterChange], out: &mut Packer) {
+    out.count(registers.len());
+    for change in registers {
         out.number(change.register.0);
         out.number(change.before);
         out.number(change.after);
     }
 }
 
-fn unpack_standing(from: &mut Unpacker<'_>) -> Result<Standing, Damaged> {
-    let seat_and_threw: u16 = from.number()?;
-    let seat = u8::try_from(seat_and_threw >> 1).map(Seat).map_err(|_| Damaged)?;
-    let count = from.count()?;
-    let cell = |_| Ok(CellChange { cell: Cell(from.number()?), before: Content(from.byte()?), after: Content(from.byte()?) });
-    let cells = (0..count).map(cell).collect::<Result<_, _>>()?;
+fn unpack_registers(from: &mut Unpacker<'_>) -> Result<Vec<RegisterChange>, Damaged> {
     let count = from.count()?;
     let register = |_| Ok(RegisterChange { register: Register(from.number()?), before: from.number()?, after: from.number()? });
-    let registers = (0..count).map(register).collect::<Result<_, _>>()?;
-    Ok(Standing::made(seat, Changes::recorded(cells, registers), seat_and_threw & 1 == 1))
+    (0..count).map(register).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -106,6 +106,14 @@ impl Rules for Race {
         let _ = offer(Action::Roll);
     }
 
+    /// The throws that led here stay; the streak that they earned, and where it began, are nobody else's.
+    fn lose_turn(&self, position: &Position, _seat: Seat) -> Changes {
+        let mut changes = Changes::new();
+        changes.put(position, self.streak(), 0);
+        changes.put(position, self.began(), 0);
+        changes
+    }
+
     fn write_action(&self, action: Action) -> String {
         action.shape().name().to_owned()
     }

@@ -187,6 +187,34 @@ fn a_streak_ends_with_the_turn() {
     }
 }
 
+/// Streak and first square of the turn.
+fn turn(play: &Play) -> [u32; 2] {
+    [2, 3].map(|register| play.position().register(Register(register)))
+}
+
+#[test]
+fn a_lost_turn_takes_its_streak_along_and_going_back_brings_it_back() {
+    let mut play = given().flag("extra_turn").word("three_in_a_row", "void_turn").build(2).unwrap();
+    race(&mut play, &[&[2], &[1], &[6], &[6]]);
+    assert_eq!((play.position().to_move(), turn(&play)), (Some(Seat(0)), [2, 2]));
+    let before_pass = play.position().clone();
+    assert_eq!(play.pass_to(Seat(0)), Some(Seat(0)));
+    assert_eq!(*play.position(), before_pass, "nobody has lost a turn");
+    assert_eq!(play.pass_to(Seat(1)), Some(Seat(0)));
+    assert_eq!((play.position().to_move(), turn(&play)), (Some(Seat(1)), [0, 0]));
+    assert_eq!((squares(&play), play.position().ply(), play.position().throws()), (vec![14, 1], 4, 4), "the throws stay");
+    let passed = play.position().clone();
+    // The next seat's own streak begins at its own square, and only its own third throw is the third.
+    assert_eq!(race(&mut play, &[&[6], &[6], &[6]]), [(1, 7), (1, 13), (1, 1)]);
+    assert_eq!(race(&mut play, &[&[6], &[3]]), [(0, 20), (0, 23)]);
+    (0..5).for_each(|_| assert!(play.back().is_some()));
+    assert_eq!(*play.position(), passed, "what passed before a move stays when it is taken back");
+    play.back();
+    assert_eq!((play.position().to_move(), turn(&play), squares(&play)), (Some(Seat(0)), [1, 2], vec![8, 1]));
+    race(&mut play, &[&[6]]);
+    assert_eq!(*play.position(), before_pass, "what passed after it goes");
+}
+
 #[test]
 fn jumps_are_taken_once_or_followed() {
     let jumps = &[3, 8, 8, 12, 12, 5];
