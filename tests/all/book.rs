@@ -1,5 +1,6 @@
 //! What the book promises: its grammar, its digests, its dice, and the golden books.
 
+mod clock;
 mod damage;
 mod deciding;
 mod dice;

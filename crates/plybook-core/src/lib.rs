@@ -14,6 +14,7 @@
 //! | [`rules`], [`ruleset`], [`params`] | what a game's author writes |
 //! | [`play`] | a position with its way back: one generic step forward and one back |
 //! | [`dice`], [`entropy`], [`digest`] | what can be proved |
+//! | [`clock`] | whose time runs, and how much of it is left |
 //! | [`header`], [`origin`], [`entry`], [`book`], [`standing`] | the text that is stored |
 //! | [`game`], [`rejection`] | folds the book, decides what may be appended |
 //! | [`receipt`] | a signature over a head, and the public keys that check it |
@@ -26,6 +27,7 @@ pub mod action;
 pub mod board;
 pub mod book;
 pub mod change;
+pub mod clock;
 pub mod compare;
 pub mod diagram;
 pub mod dice;

@@ -22,6 +22,12 @@ pub const NONCE_BYTES_MIN: usize = 16;
 pub const NONCE_BYTES_MAX: usize = 64;
 /// Longest time that seats may have for a step of joining, in seconds: 30 days.
 pub const JOIN_SECONDS_MAX: u32 = 2_592_000;
+/// Longest time that a clock deals with at once, in milliseconds: 366 days.
+pub const CLOCK_MS_MAX: u64 = 366 * 24 * 60 * 60 * 1_000;
+/// Most days that a turn of a correspondence game may take.
+pub const CLOCK_DAYS_MAX: u32 = 366;
+/// Most byo-yomi periods of a seat.
+pub const BYO_YOMI_PERIODS_MAX: u32 = 100;
 /// Most moves that a forked game begins with: they are written in one transaction.
 pub const GIVEN_MAX: u32 = 100_000;
 /// Most entries of a game. A board with as many pieces still fits into a reply of 4 MiB.
