@@ -8,7 +8,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plybook_core::entry::Body;
+use plybook_core::entry::{Act, Body, Step};
 use plybook_core::game::{Ask, Request};
 use plybook_core::{Book, Digest, Entry, Seed, Seq, Time};
 use plybook_rulesets::Registry;
@@ -81,7 +81,9 @@ impl Golden {
 pub fn request_of(entry: &Entry) -> Request {
     let ask = match &entry.body {
         Body::Move(made) => Ask::MoveText(made.notation.clone()),
+        Body::Undo(undo) if undo.agreed => Ask::Act(Act::Undo(Step::Accept, undo.target)),
         Body::Undo(undo) => Ask::Undo(Some(undo.target)),
+        Body::Incident(incident) => Ask::Act(incident.act),
         Body::Commit(commit) => Ask::Commit(commit.clone()),
         Body::Reveal(reveal) => Ask::Reveal(reveal.nonce.clone()),
         Body::Close | Body::Absent(_) => Ask::Close,

@@ -21,7 +21,7 @@ use plybook_core::entry::{Actor, Body, Move};
 use plybook_core::game::{Ask, Request};
 use plybook_core::header::{Entropy, Place, Principal, Receipts, SeedFrom, UndoBy, UndoPolicy};
 use plybook_core::{
-    Action, Book, Digest, Entry, Game, Header, Origin, ParamValue, Position, Rejection, Seat, Seed, Seq, Time, Uuid, diagram,
+    Action, Book, Digest, Entry, Game, Header, Origin, ParamValue, Position, Rejection, Seat, Seed, Seq, Terms, Time, Uuid, diagram,
 };
 use plybook_rulesets::Registry;
 
@@ -50,6 +50,7 @@ pub fn table() -> Table {
         undo: UndoPolicy { by: UndoBy::Free, over_throw: false, after_end: false },
         entropy: Entropy::Service,
         receipts: Receipts::OnRequest,
+        terms: Terms::default(),
         origin: None,
         begins_with: Vec::new(),
         seed_from: SeedFrom::Caller,
@@ -72,6 +73,7 @@ pub struct Table {
     undo: UndoPolicy,
     entropy: Entropy,
     receipts: Receipts,
+    terms: Terms,
     origin: Option<Origin>,
     /// What a fork is given of its origin.
     begins_with: Vec<Move>,
@@ -198,6 +200,13 @@ impl Table {
         self
     }
 
+    /// Played under these terms.
+    pub fn terms(mut self, terms: Terms) -> Table {
+        self.laying_out();
+        self.terms = terms;
+        self
+    }
+
     /// Another id.
     pub fn id(mut self, id: u128) -> Table {
         self.laying_out();
@@ -260,6 +269,8 @@ impl Table {
                 origin: self.origin,
                 entropy: self.entropy,
                 receipts: self.receipts,
+                terms: self.terms.clone(),
+                rematch_of: None,
             };
             let book = Book::new(header.clone());
             let mut started = Started { book, game: Game::new(header, rules), seed: self.seed.clone(), now: START };
@@ -494,6 +505,15 @@ pub const fn code(rejection: &Rejection) -> &'static str {
         Rejection::Stale { .. } => "STALE_SEQ",
         Rejection::NotJoined { .. } => "NOT_JOINED",
         Rejection::JoinNotAllowed(why) => why.code(),
+        Rejection::Unsettled { .. } => "UNSETTLED",
+        Rejection::SeatNeeded => "SEAT_NEEDED",
+        Rejection::SeatLeft { .. } => "SEAT_LEFT",
+        Rejection::BotSeat { .. } => "SEAT_IS_BOT",
+        Rejection::OfferNotAllowed(why) => why.code(),
+        Rejection::AbortNotAllowed { .. } => "ABORT_NOT_ALLOWED",
+        Rejection::ClaimNotAllowed(why) => why.code(),
+        Rejection::PresenceNotKept => "PRESENCE_NOT_KEPT",
+        Rejection::PresenceUnchanged => "PRESENCE_UNCHANGED",
         Rejection::NotYourTurn { .. } => "NOT_YOUR_TURN",
         Rejection::Illegal(illegal) => illegal.rule,
         Rejection::NothingToUndo => "NOTHING_TO_UNDO",

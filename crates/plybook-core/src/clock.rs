@@ -21,14 +21,12 @@
 //! so long in this turn, and what is not used of it is gone with the turn.
 
 mod pace;
-#[cfg_attr(not(test), expect(dead_code, reason = "snapshots do not carry clocks yet"))]
 mod packed;
 mod policy;
 #[cfg(test)]
 mod tests;
 
 pub use pace::{Bank, Pace, Remaining};
-#[cfg_attr(not(test), expect(unused_imports, reason = "snapshots do not carry clocks yet"))]
 pub(crate) use packed::{pack_banks, unpack_banks};
 pub use policy::{ClockPolicy, ClockUndo, IfExpired};
 

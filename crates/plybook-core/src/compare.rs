@@ -133,7 +133,7 @@ impl Side {
                     self.standing.truncate(ply);
                 }
             }
-            Body::Commit(_) | Body::Reveal(_) | Body::Absent(_) | Body::Close => {}
+            Body::Commit(_) | Body::Reveal(_) | Body::Absent(_) | Body::Incident(_) | Body::Close => {}
         }
         Ok(())
     }

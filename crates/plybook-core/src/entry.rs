@@ -3,6 +3,7 @@
 //! Invariant: an entry prints in one way, and what it prints parses back to the same entry
 //! (`proto/book-format.md`, section 3). One append is one entry is one line.
 
+mod incident;
 mod read;
 
 use std::fmt;
@@ -16,6 +17,8 @@ use crate::rules::Verdict;
 use crate::seat::{Seat, SeatSet};
 use crate::seq::Seq;
 use crate::time::Time;
+
+pub use incident::{Act, Claim, Incident, Step};
 
 /// Who is behind an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +59,8 @@ pub enum Body {
     Move(Move),
     /// Moves were taken back.
     Undo(Undo),
+    /// Something that is no move.
+    Incident(Incident),
     /// A finished game can no longer be reopened.
     Close,
 }
@@ -104,6 +109,10 @@ pub struct Undo {
     pub cells: Vec<CellChange>,
     /// Who moves now.
     pub next: Seat,
+    /// Whether it is the answer that completes an offer, and not a request of the seat's own.
+    pub agreed: bool,
+    /// Whether the game was finished before it.
+    pub reopens: bool,
 }
 
 /// Why a line does not parse.
@@ -118,7 +127,9 @@ impl Entry {
     /// How the entry ended the game, if it did.
     pub const fn outcome(&self) -> Option<&Outcome> {
         match &self.body {
-            Body::Move(Move { verdict: Verdict::Finished(outcome), .. }) | Body::Absent(Absent { outcome, .. }) => Some(outcome),
+            Body::Move(Move { verdict: Verdict::Finished(outcome), .. })
+            | Body::Absent(Absent { outcome, .. })
+            | Body::Incident(Incident { verdict: Some(Verdict::Finished(outcome)), .. }) => Some(outcome),
             _ => None,
         }
     }
@@ -130,6 +141,7 @@ impl Entry {
                 Verdict::Next { seat, .. } => Some(seat),
                 Verdict::Finished(_) => None,
             },
+            Body::Incident(Incident { verdict: Some(Verdict::Next { seat, .. }), .. }) => Some(*seat),
             Body::Reveal(reveal) => reveal.next,
             Body::Undo(undo) => Some(undo.next),
             _ => None,
@@ -176,9 +188,14 @@ impl fmt::Display for Entry {
             }
             Body::Move(made) => write_move(f, "move", made)?,
             Body::Undo(undo) => {
-                write!(f, "undo {} ply={}", undo.target, undo.ply)?;
+                let ask = if undo.agreed { "undo-accept" } else { "undo" };
+                write!(f, "{ask} {} ply={}", undo.target, undo.ply)?;
                 write_cells(f, &undo.cells)?;
-                write!(f, " next={}", undo.next)?;
+                write!(f, " next={}{}", undo.next, if undo.reopens { " reopens=yes" } else { "" })?;
+            }
+            Body::Incident(Incident { act, verdict }) => {
+                write!(f, "{act}")?;
+                verdict.as_ref().map_or(Ok(()), |verdict| write_verdict(f, verdict))?;
             }
             Body::Close => f.write_str("close")?,
         }
@@ -195,7 +212,11 @@ fn write_move(f: &mut fmt::Formatter<'_>, ask: &str, made: &Move) -> fmt::Result
         write!(f, "{}{face}", if i == 0 { " throw=" } else { "," })?;
     }
     write_cells(f, &made.cells)?;
-    match &made.verdict {
+    write_verdict(f, &made.verdict)
+}
+
+fn write_verdict(f: &mut fmt::Formatter<'_>, verdict: &Verdict) -> fmt::Result {
+    match verdict {
         Verdict::Next { seat, skipped } => {
             if !skipped.is_empty() {
                 write!(f, " skip={skipped}")?;

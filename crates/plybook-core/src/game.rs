@@ -5,26 +5,35 @@
 //! detected, and never reads the board.
 
 mod decide;
+mod due;
 mod fold;
 mod forking;
+mod incidents;
 mod joining;
+mod living;
 mod snapshot;
 
 use std::sync::Arc;
 
 pub use decide::{Ask, Request};
+pub use due::Due;
 pub(crate) use fold::read_link;
 pub use fold::{Fault, FoldError};
 pub use forking::{Fork, ForkError, Forked, fork};
 pub use snapshot::{BadSnapshot, FORMAT as SNAPSHOT_FORMAT};
 
+use living::Living;
+
+use crate::clock::Clock;
 use crate::dice::Dice;
 use crate::digest::Digest;
 use crate::entropy::{Joining, Step};
 use crate::header::{Entropy, Header};
+use crate::offers::Offers;
 use crate::outcome::Outcome;
 use crate::play::Play;
 use crate::position::Position;
+use crate::presence::Presence;
 use crate::rules::Rules;
 use crate::seat::Seat;
 use crate::seq::Seq;
@@ -52,6 +61,15 @@ pub enum State {
     Closed,
 }
 
+/// Whose hand moves for a seat that nobody else may move for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hand {
+    /// The seat's bot, or, where it fails, the fallback.
+    Bot,
+    /// The fallback alone.
+    Fallback,
+}
+
 /// A game at the head of its book.
 #[derive(Clone, Debug)]
 pub struct Game {
@@ -70,6 +88,8 @@ pub struct Game {
     joining: Option<Joining>,
     /// How the game ended, where no move ended it.
     broken_off: Option<Outcome>,
+    /// Who is still at the table, whose time runs, what is offered.
+    living: Living,
     closed: bool,
 }
 
@@ -82,9 +102,11 @@ impl Game {
             Entropy::Service => None,
             Entropy::Joint(rule) => Some(Joining::new(rule, head.digest, header.created, seats)),
         };
+        let play = Play::new(rules, seats);
+        let living = Living::new(&header, joining.as_ref(), play.position().to_move());
         Game {
             header: Arc::new(header),
-            play: Play::new(rules, seats),
+            play,
             standing: Vec::new(),
             below: None,
             due: (Seq::FIRST, 0),
@@ -92,6 +114,7 @@ impl Game {
             decided: Seq::FIRST,
             joining,
             broken_off: None,
+            living,
             closed: false,
         }
     }
@@ -134,6 +157,36 @@ impl Game {
     /// The seats' part in joining that is not done yet.
     pub fn waits_for(&self) -> Option<&Joining> {
         self.joining.as_ref().filter(|joining| self.broken_off.is_none() && joining.step() != Step::Play)
+    }
+
+    /// The clock, where the game has one.
+    pub const fn clock(&self) -> Option<&Clock> {
+        self.living.clock.as_ref()
+    }
+
+    /// What is offered.
+    pub const fn offers(&self) -> &Offers {
+        &self.living.offers
+    }
+
+    /// Who is away, where the game's policy asks.
+    pub const fn presence(&self) -> Option<&Presence> {
+        self.living.presence.as_ref()
+    }
+
+    /// Whether the service moves for the seat to move: its bot, or the fallback because its time ran out.
+    pub fn waits_for_bot(&self) -> Option<Hand> {
+        let seat = self.to_move()?;
+        match (self.living.stand_in, self.header.terms.bot(seat)) {
+            (true, _) => Some(Hand::Fallback),
+            (false, Some(_)) => Some(Hand::Bot),
+            (false, None) => None,
+        }
+    }
+
+    /// How often moves were taken back.
+    pub const fn undos(&self) -> u32 {
+        self.living.undos
     }
 
     /// Who moves; nobody while seats have yet to join, and once the game is finished.

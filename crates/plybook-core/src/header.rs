@@ -15,6 +15,7 @@ use crate::entry::{Entry, EntryError};
 use crate::origin::Origin;
 use crate::params::{ParamValue, Params};
 use crate::ruleset::RulesetId;
+use crate::terms::Terms;
 use crate::time::Time;
 use crate::{dice, entry, limits, scan};
 
@@ -28,6 +29,26 @@ impl Principal {
         let allowed = |b: u8| b.is_ascii_alphanumeric() || b"._@/+-".contains(&b);
         let fits = !text.is_empty() && text.len() <= limits::PRINCIPAL_BYTES_MAX && text.bytes().all(allowed);
         fits.then(|| Principal(text.to_owned()))
+    }
+
+    /// The service itself, which acts when a time is over.
+    pub fn service() -> Principal {
+        Principal("plybook".to_owned())
+    }
+
+    /// The service, where the bot of a seat moves.
+    pub fn bot() -> Principal {
+        Principal("plybook/bot".to_owned())
+    }
+
+    /// The service, where the fallback moves for a seat.
+    pub fn fallback() -> Principal {
+        Principal("plybook/fallback".to_owned())
+    }
+
+    /// Whether it is the service: no caller is authenticated as that.
+    pub fn is_service(&self) -> bool {
+        self.0.split('/').next() == Some("plybook")
     }
 
     /// As it stands in the book.
@@ -67,6 +88,8 @@ pub enum UndoBy {
     None,
     /// A seat its own last moves, until another seat has answered.
     OwnLastMove,
+    /// A seat any standing move, once everybody else at the table agrees.
+    Agreement,
     /// Any seat any standing move: for callers that are trusted.
     Free,
 }
@@ -127,6 +150,10 @@ pub struct Header {
     pub entropy: Entropy,
     /// Which answers carry a receipt.
     pub receipts: Receipts,
+    /// Bots, clocks, absence, and what may be asked how often.
+    pub terms: Terms,
+    /// The game that this one is the rematch of, if it is one.
+    pub rematch_of: Option<Uuid>,
 }
 
 /// Why a header does not parse.
@@ -237,6 +264,7 @@ impl fmt::Display for Header {
         let undo = match self.undo.by {
             UndoBy::None => "none",
             UndoBy::OwnLastMove => "own_last_move",
+            UndoBy::Agreement => "agreement",
             UndoBy::Free => "free",
         };
         writeln!(f, "commitment {}\nseed-from {seed_from}\ndice {}\nundo {undo}", self.commitment, dice::SCHEME)?;
@@ -251,9 +279,10 @@ impl fmt::Display for Header {
             };
             write!(f, "\nentropy joint {seconds} {if_absent}")?;
         }
-        match self.receipts {
-            Receipts::OnRequest => Ok(()),
-            Receipts::Always => f.write_str("\nreceipts always"),
+        if self.receipts == Receipts::Always {
+            f.write_str("\nreceipts always")?;
         }
+        write!(f, "{}", self.terms)?;
+        self.rematch_of.map_or(Ok(()), |game| write!(f, "\nrematch {game}"))
     }
 }

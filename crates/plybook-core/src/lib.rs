@@ -14,8 +14,8 @@
 //! | [`rules`], [`ruleset`], [`params`] | what a game's author writes |
 //! | [`play`] | a position with its way back: one generic step forward and one back |
 //! | [`dice`], [`entropy`], [`digest`] | what can be proved |
-//! | [`clock`] | whose time runs, and how much of it is left |
 //! | [`header`], [`origin`], [`entry`], [`book`], [`standing`] | the text that is stored |
+//! | [`terms`]: [`bot`], [`clock`], [`presence`], [`offers`] | what a live game has besides moves |
 //! | [`game`], [`rejection`] | folds the book, decides what may be appended |
 //! | [`receipt`] | a signature over a head, and the public keys that check it |
 //! | [`verify`] | checks a whole book |
@@ -26,6 +26,7 @@
 pub mod action;
 pub mod board;
 pub mod book;
+pub mod bot;
 pub mod change;
 pub mod clock;
 pub mod compare;
@@ -38,6 +39,7 @@ pub mod game;
 pub mod grid;
 pub mod header;
 pub mod limits;
+pub mod offers;
 pub mod origin;
 pub mod outcome;
 mod packing;
@@ -45,6 +47,7 @@ pub mod params;
 pub mod perft;
 pub mod play;
 pub mod position;
+pub mod presence;
 pub mod receipt;
 pub mod rejection;
 pub mod rules;
@@ -53,6 +56,7 @@ mod scan;
 pub mod seat;
 pub mod seq;
 pub mod standing;
+pub mod terms;
 pub mod time;
 pub mod verify;
 
@@ -77,4 +81,5 @@ pub use rules::{Illegal, Rules, Verdict};
 pub use ruleset::{Card, Ruleset, RulesetId};
 pub use seat::{Seat, SeatSet};
 pub use seq::Seq;
+pub use terms::Terms;
 pub use time::Time;

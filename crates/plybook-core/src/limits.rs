@@ -28,6 +28,14 @@ pub const CLOCK_MS_MAX: u64 = 366 * 24 * 60 * 60 * 1_000;
 pub const CLOCK_DAYS_MAX: u32 = 366;
 /// Most byo-yomi periods of a seat.
 pub const BYO_YOMI_PERIODS_MAX: u32 = 100;
+/// Most nodes that a bot may spend on a choice.
+pub const BOT_NODES_MAX: u64 = 1_000_000_000;
+/// Longest grace of a seat that is away, in milliseconds: 30 days.
+pub const GRACE_MS_MAX: u64 = 2_592_000_000;
+/// Most reports of presence in a game.
+pub const PRESENCE_REPORTS_MAX: u32 = 1_000;
+/// Longest time that a finished game may wait to be reopened, in milliseconds: 366 days.
+pub const CLOSE_AFTER_MS_MAX: u64 = 31_622_400_000;
 /// Most moves that a forked game begins with: they are written in one transaction.
 pub const GIVEN_MAX: u32 = 100_000;
 /// Most entries of a game. A board with as many pieces still fits into a reply of 4 MiB.

@@ -4,7 +4,9 @@
 //! leaves the game as it was.
 
 use crate::entropy::{JoinRefusal, Step};
+use crate::offers::OfferRefusal;
 use crate::outcome::Outcome;
+use crate::presence::ClaimRefusal;
 use crate::rules::Illegal;
 use crate::seat::{Seat, SeatSet};
 use crate::seq::Seq;
@@ -40,6 +42,12 @@ pub enum Rejection {
     /// The game is not finished, so it cannot be closed.
     #[error("the game is not finished")]
     NotFinished,
+    /// A deadline has passed that is not settled: whoever appends settles it first ([`crate::Game::settle`]).
+    #[error("a deadline passed at {deadline}")]
+    Unsettled {
+        /// The deadline.
+        deadline: Time,
+    },
     /// The caller decided on an older or an imagined state.
     #[error("expected entry {expected}, the head is {head}")]
     Stale {
@@ -61,15 +69,48 @@ pub enum Rejection {
     /// A step of joining is not accepted.
     #[error("{0}")]
     JoinNotAllowed(JoinRefusal),
+    /// It is a seat's to ask for this.
+    #[error("nobody but a seat asks for this")]
+    SeatNeeded,
+    /// The seat has left the game.
+    #[error("seat {seat} has left the game")]
+    SeatLeft {
+        /// The seat.
+        seat: Seat,
+    },
     /// Another seat is to move.
     #[error("it is seat {to_move}'s turn")]
     NotYourTurn {
         /// Whose turn it is.
         to_move: Seat,
     },
+    /// The service moves for this seat, and nobody else does.
+    #[error("seat {seat} is played by a bot")]
+    BotSeat {
+        /// The seat.
+        seat: Seat,
+    },
     /// The rules say no.
     #[error("{0}")]
     Illegal(Illegal),
+    /// An offer or an answer to one is not accepted.
+    #[error("{0}")]
+    OfferNotAllowed(OfferRefusal),
+    /// It is too late for a seat to abort the game.
+    #[error("a seat may abort the game while fewer than {before} moves stand")]
+    AbortNotAllowed {
+        /// The number of moves.
+        before: u32,
+    },
+    /// A claim is not accepted.
+    #[error("{0}")]
+    ClaimNotAllowed(ClaimRefusal),
+    /// The game's policy asks nobody whether they are there.
+    #[error("the game's policy asks nobody whether they are there")]
+    PresenceNotKept,
+    /// The seat is reported as it was.
+    #[error("the seat was reported like that before")]
+    PresenceUnchanged,
     /// No move stands that could be taken back.
     #[error("no such move stands")]
     NothingToUndo,
@@ -105,6 +146,12 @@ pub enum UndoRefusal {
     /// Dice were shown.
     #[error("dice were shown")]
     ChanceRevealed,
+    /// The others at the table have not agreed: it has to be offered to them.
+    #[error("the others at the table have not agreed")]
+    NotAgreed,
+    /// The game's limit of undos is used up.
+    #[error("the game's limit of undos is used up")]
+    UsedUp,
     /// The move was given to this fork by the game that it comes from.
     #[error("the move is one that the fork began with")]
     Given,
@@ -117,6 +164,8 @@ impl UndoRefusal {
             UndoRefusal::Policy => "POLICY",
             UndoRefusal::NotYourMove => "NOT_YOUR_MOVE",
             UndoRefusal::ChanceRevealed => "CHANCE_REVEALED",
+            UndoRefusal::NotAgreed => "NOT_AGREED",
+            UndoRefusal::UsedUp => "USED_UP",
             UndoRefusal::Given => "GIVEN",
         }
     }

@@ -39,7 +39,7 @@ impl StandingMoves {
                 Ok(())
             }
             Body::Undo(undo) => Err(format!("{} moves stand, and it leaves {}", self.0.len(), undo.ply)),
-            Body::Commit(_) | Body::Reveal(_) | Body::Absent(_) | Body::Close => Ok(()),
+            Body::Commit(_) | Body::Reveal(_) | Body::Absent(_) | Body::Incident(_) | Body::Close => Ok(()),
         }
     }
 

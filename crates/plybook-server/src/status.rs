@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use plybook_core::presence::ClaimRefusal;
 use plybook_core::{Outcome, Rejection, RulesetId, Seq};
 use plybook_proto::ERROR_DOMAIN;
 use plybook_proto::v1::ErrorReason;
@@ -152,6 +153,27 @@ impl Answer {
             Rejection::NothingToUndo => Answer::new(Code::FailedPrecondition, R::NothingToUndo, message),
             Rejection::UndoNotAllowed(why) => Answer::new(Code::FailedPrecondition, R::UndoNotAllowed, message).with("cause", why.code()),
             Rejection::Limit { limit, most } => Answer::limit(limit, most),
+            Rejection::SeatNeeded => {
+                let mut answer = Answer::new(Code::InvalidArgument, R::InvalidParameter, format!("seat: {message}"));
+                answer.field = Some(("seat".to_owned(), message));
+                answer
+            }
+            Rejection::SeatLeft { seat } => Answer::new(Code::FailedPrecondition, R::SeatLeft, message).with("seat", seat),
+            Rejection::BotSeat { seat } => Answer::new(Code::FailedPrecondition, R::SeatIsBot, message).with("seat", seat),
+            Rejection::OfferNotAllowed(why) => Answer::new(Code::FailedPrecondition, R::OfferNotAllowed, message).with("cause", why.code()),
+            Rejection::AbortNotAllowed { before } => {
+                Answer::new(Code::FailedPrecondition, R::AbortNotAllowed, message).with("before_plies", before)
+            }
+            Rejection::ClaimNotAllowed(why) => {
+                let answer = Answer::new(Code::FailedPrecondition, R::ClaimNotAllowed, message).with("cause", why.code());
+                match why {
+                    ClaimRefusal::Grace { until } => answer.with("grace_until", until),
+                    ClaimRefusal::Policy | ClaimRefusal::NotThere | ClaimRefusal::NobodyAway => answer,
+                }
+            }
+            Rejection::PresenceNotKept => Answer::new(Code::FailedPrecondition, R::PresenceNotKept, message),
+            // Whoever reports it is answered that it is so, and whoever appends settles deadlines first.
+            Rejection::PresenceUnchanged | Rejection::Unsettled { .. } => Answer::of(Refusal::internal(message)),
             // Whoever decides lengthens the way back and asks again: nobody is told this.
             Rejection::WayBack { .. } => Answer::of(Refusal::internal(message)),
         }

@@ -146,6 +146,7 @@ fn did(entry: &Entry, marks: &[String]) -> (String, Vec<u32>) {
         Body::Reveal(_) => format!(", {who} revealed a nonce"),
         Body::Absent(absent) => format!(", seats {} did not join in time", absent.seats),
         Body::Undo(undo) => format!(", the move of entry {} was taken back", undo.target),
+        Body::Incident(incident) => format!(", {}", incident.act),
         Body::Close => ", the game was closed".to_owned(),
     };
     (told, Vec::new())

@@ -164,7 +164,7 @@ fn scenario_38_a_forger_who_recomputes_the_chain_is_caught_by_the_rules() {
     forged(3, "its time", "2026-01-01T00:00:02.000Z", "2025-12-31T23:59:59.000Z");
     forged(4, "no move 4 stands", "undo 3", "undo 4");
     forged(4, "other changes", "ply=1", "ply=0");
-    forged(4, "another seat is next", "next=1", "next=0");
+    forged(4, "another seat is next than", "next=1", "next=0");
     forged(10, "another result", "win=0", "win=1");
     forged(10, "another result", "reason=line", "reason=board_full");
     forged(10, "another result", "line=", "line=0+1*2;");

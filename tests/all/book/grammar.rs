@@ -7,8 +7,8 @@ use plybook_core::entry::{Absent, Actor, Body, Move, Reveal, Undo, in_book_order
 use plybook_core::header::{Entropy, Place, Principal, Receipts, SeedFrom, UndoBy, UndoPolicy, check_place};
 use plybook_core::outcome::{CellRun, Reason, Winners};
 use plybook_core::{
-    Book, Cell, CellChange, Content, Digest, Entry, Header, Origin, Outcome, ParamValue, Params, RulesetId, Seat, SeatSet, Seed, Seq, Time,
-    Uuid, Verdict, limits,
+    Book, Cell, CellChange, Content, Digest, Entry, Header, Origin, Outcome, ParamValue, Params, RulesetId, Seat, SeatSet, Seed, Seq,
+    Terms, Time, Uuid, Verdict, limits,
 };
 use plybook_tests::random::{Random, repeat};
 
@@ -76,6 +76,8 @@ fn header(random: &mut Random) -> Header {
         origin: random.once_in(3).then(|| origin(random)),
         entropy: if random.once_in(2) { Entropy::Service } else { joint(random) },
         receipts: *random.pick(&[Receipts::OnRequest, Receipts::Always]),
+        terms: Terms::default(),
+        rematch_of: random.once_in(3).then(|| Uuid::from_bytes(random.bytes())),
     }
 }
 
@@ -161,7 +163,14 @@ fn body(random: &mut Random) -> Body {
         3 => Body::Commit(commit(random)),
         4 => Body::Reveal(reveal(random)),
         5 => Body::Absent(Absent { seats: SeatSet::only(seat(random)).with(seat(random)), outcome: outcome(random) }),
-        1 => Body::Undo(Undo { target: Seq(random.bits() as u32), ply: random.bits() as u32, cells: cells(random), next: seat(random) }),
+        1 => Body::Undo(Undo {
+            target: Seq(random.bits() as u32),
+            ply: random.bits() as u32,
+            cells: cells(random),
+            next: seat(random),
+            agreed: random.once_in(2),
+            reopens: random.once_in(2),
+        }),
         _ => Body::Move(made(random)),
     }
 }
@@ -256,8 +265,8 @@ fn a_line_has_one_form() {
     refused(&format!("2 {T} 0 close"), "is not an actor");
     refused(&format!("2 {T} 0:ä close"), "is not a principal");
     refused(&format!("2 {T} 0: close"), "is not a principal");
-    refused(&format!("2 {T} 0:a resign"), "argument is missing");
-    refused(&format!("2 {T} 0:a resign now"), "is no request");
+    refused(&format!("2 {T} 0:a vanish"), "argument is missing");
+    refused(&format!("2 {T} 0:a vanish now"), "is no request");
     refused(&format!("2 {T} 0:a close now"), "is not a fact");
     refused(&format!("2 {T} 0:a close "), "is not a fact");
     refused(&format!("2 {T} 0:a move b2"), "\"ply\" is missing");

@@ -120,6 +120,7 @@ async fn send(wire: &Wire, game_id: &str, entry: &Entry) -> v1::Position {
             join(wire, &game_id, entry).await;
             wire.get(&game_id).await.position.unwrap()
         }
+        Body::Incident(incident) => panic!("{} is not asked for here yet", incident.act),
         Body::Given(_) => panic!("a given move is asked for by nobody"),
         Body::Close | Body::Absent(_) => {
             let request = v1::CloseGameRequest { request_id, game_id: game_id.clone(), expected_seq, with_receipt: false };
@@ -144,6 +145,7 @@ fn creation(header: &Header, golden: &Golden) -> v1::CreateGameRequest {
     let by = match header.undo.by {
         UndoBy::None => v1::UndoBy::None,
         UndoBy::OwnLastMove => v1::UndoBy::OwnLastMove,
+        UndoBy::Agreement => v1::UndoBy::Agreement,
         UndoBy::Free => v1::UndoBy::Free,
     };
     let params = header.params.values().iter().map(|(name, given)| (name.clone(), v1::ParamValue { value: Some(value(given)) }));

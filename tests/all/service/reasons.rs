@@ -52,6 +52,7 @@ async fn provoke(reason: ErrorReason, bench: Bench) -> Option<Refused> {
     let refused = match reason {
         R::Unspecified | R::ResumeTokenInvalid | R::ResumeTokenExpired => return None,
         R::CredentialsMissing | R::CredentialsInvalid | R::AccessDenied | R::RateLimited => return None,
+        R::SeatIsBot | R::OfferNotAllowed | R::AbortNotAllowed | R::ClaimNotAllowed | R::SeatLeft | R::PresenceNotKept => return None,
         R::GameNotFound => Refused::by(bench.wire.try_get(&fresh(), None).await).only(&[]).clone(),
         R::UnknownRuleset => unknown_ruleset(&bench).await,
         R::RulesetVersionUnsupported => unsupported_version(&bench).await,

@@ -3,7 +3,7 @@
 //! Invariant: whatever is read here is held against what the entry prints (see
 //! [`super::read_format_1`]), so that two lines never give one entry.
 
-use super::{Absent, Actor, Body, Entry, Move, Reveal, Undo, in_book_order};
+use super::{Absent, Act, Actor, Body, Entry, Incident, Move, Reveal, Step, Undo, in_book_order};
 use crate::board::{Cell, Content};
 use crate::change::CellChange;
 use crate::dice::Seed;
@@ -32,7 +32,8 @@ pub(super) fn read(line: &str) -> Result<Entry, scan::Why> {
     let time = Time::parse(time).ok_or_else(|| format!("{time:?} is not a time"))?;
     let actor = read_actor(token("actor")?)?;
     let ask = token("request")?;
-    let argument = if ask == "close" { "" } else { token("request's argument")? };
+    let bare = ask == "close" || Act::BARE.contains(&ask);
+    let argument = if bare { "" } else { token("request's argument")? };
     let mut facts = Facts {
         pairs: tokens.map(|pair| pair.split_once('=').ok_or_else(|| format!("{pair:?} is not a fact"))).collect::<Result<_, _>>()?,
     };
@@ -42,14 +43,9 @@ pub(super) fn read(line: &str) -> Result<Entry, scan::Why> {
         "reveal" => Body::Reveal(Reveal { nonce: read_nonce(argument)?, next: facts.take("next").map(scan::seat).transpose()? }),
         "absent" => Body::Absent(Absent { seats: scan::seats(argument)?, outcome: read_outcome(&mut facts)? }),
         "move" => Body::Move(read_move(argument, &mut facts)?),
-        "undo" => Body::Undo(Undo {
-            target: Seq(scan::number(argument)?),
-            ply: scan::number(facts.need("ply")?)?,
-            cells: facts.take("cells").map_or(Ok(Vec::new()), read_cells)?,
-            next: scan::seat(facts.need("next")?)?,
-        }),
+        "undo" => Body::Undo(read_undo(argument, &mut facts, false)?),
         "close" => Body::Close,
-        other => return Err(format!("{other:?} is no request")),
+        other => read_incident(other, argument, &mut facts)?,
     };
     let seed =
         facts.take("seed").map(|text| parse_hex32(text).map(Seed::new).ok_or_else(|| format!("{text:?} is not a seed"))).transpose()?;
@@ -68,6 +64,10 @@ impl<'a> Facts<'a> {
     fn take(&mut self, key: &str) -> Option<&'a str> {
         let at = self.pairs.iter().position(|(have, _)| *have == key)?;
         Some(self.pairs.remove(at).1)
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.pairs.iter().any(|(have, _)| *have == key)
     }
 
     fn need(&mut self, key: &str) -> Result<&'a str, scan::Why> {
@@ -89,11 +89,33 @@ fn read_move(notation: &str, facts: &mut Facts<'_>) -> Result<Move, scan::Why> {
     let ply = scan::number(facts.need("ply")?)?;
     let faces = facts.take("throw").map_or(Ok(Vec::new()), |text| text.split(',').map(scan::number).collect())?;
     let cells = facts.take("cells").map_or(Ok(Vec::new()), read_cells)?;
-    let verdict = match facts.take("next") {
-        Some(next) => Verdict::Next { seat: scan::seat(next)?, skipped: facts.take("skip").map_or(Ok(SeatSet::EMPTY), scan::seats)? },
-        None => Verdict::Finished(read_outcome(facts)?),
-    };
+    let verdict = read_verdict(facts)?;
     Ok(Move { notation: notation.to_owned(), ply, faces, cells, verdict })
+}
+
+fn read_undo(target: &str, facts: &mut Facts<'_>, agreed: bool) -> Result<Undo, scan::Why> {
+    Ok(Undo {
+        target: Seq(scan::number(target)?),
+        ply: scan::number(facts.need("ply")?)?,
+        cells: facts.take("cells").map_or(Ok(Vec::new()), read_cells)?,
+        next: scan::seat(facts.need("next")?)?,
+        agreed,
+        reopens: match facts.take("reopens") {
+            None => false,
+            Some("yes") => true,
+            Some(other) => return Err(format!("{other:?} is no value of the fact \"reopens\"")),
+        },
+    })
+}
+
+fn read_incident(ask: &str, argument: &str, facts: &mut Facts<'_>) -> Result<Body, scan::Why> {
+    let act = Act::parse(ask, argument)?.ok_or_else(|| format!("{ask:?} is no request"))?;
+    if matches!(act, Act::Undo(Step::Accept, _)) && facts.has("ply") {
+        return Ok(Body::Undo(read_undo(argument, facts, true)?));
+    }
+    let open = act.concerns_the_end() && !facts.has("next");
+    let verdict = if open { None } else { Some(read_verdict(facts)?) };
+    Ok(Body::Incident(Incident { act, verdict }))
 }
 
 fn read_commit(commitment: &str, facts: &mut Facts<'_>) -> Result<Commit, scan::Why> {
@@ -113,6 +135,13 @@ fn read_nonce(text: &str) -> Result<Vec<u8>, scan::Why> {
     let nonce = hex::decode(text).map_err(|_| format!("{text:?} is not a nonce"))?;
     let sizes = limits::NONCE_BYTES_MIN..=limits::NONCE_BYTES_MAX;
     if sizes.contains(&nonce.len()) { Ok(nonce) } else { Err(format!("a nonce has {} to {} bytes", sizes.start(), sizes.end())) }
+}
+
+fn read_verdict(facts: &mut Facts<'_>) -> Result<Verdict, scan::Why> {
+    Ok(match facts.take("next") {
+        Some(next) => Verdict::Next { seat: scan::seat(next)?, skipped: facts.take("skip").map_or(Ok(SeatSet::EMPTY), scan::seats)? },
+        None => Verdict::Finished(read_outcome(facts)?),
+    })
 }
 
 fn read_outcome(facts: &mut Facts<'_>) -> Result<Outcome, scan::Why> {

@@ -4,14 +4,15 @@
 
 use crate::dice::Face;
 use crate::digest::Digest;
-use crate::entry::{Body, Entry, Move, Undo, in_book_order};
+use crate::entry::{Act, Body, Entry, Incident, Move, Step, Undo, in_book_order};
 use crate::game::{Game, Head, State};
-use crate::header::Header;
+use crate::header::{Header, Principal};
 use crate::limits;
-use crate::rejection::Rejection;
+use crate::rejection::{Rejection, UndoRefusal};
 use crate::rules::Verdict;
 use crate::seat::Seat;
 use crate::seq::Seq;
+use crate::time::Time;
 
 /// What is wrong with an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,11 +104,21 @@ impl Game {
 
     fn apply_linked(&mut self, entry: &Entry, digest: Digest) -> Result<(), FoldError> {
         let seq = self.head.seq.next();
-        if let (Body::Undo(_), Some(below)) = (&entry.body, self.way_back_needed(limits::UNDO_PLIES_MAX + 1)) {
+        let may_go_back = matches!(&entry.body, Body::Undo(_) | Body::Incident(Incident { act: Act::Undo(Step::Offer, _), .. }));
+        if let (true, Some(below)) = (may_go_back, self.way_back_needed(limits::UNDO_PLIES_MAX + 1)) {
             let why = format!("the way back is not known from entry {below} on");
             return Err(FoldError { seq, fault: Fault::WayBack { below }, rule: None, why });
         }
         self.fold(entry).map_err(|Against { fault, rule, why }| FoldError { seq, fault, rule, why })?;
+        let acted = entry.actor.seat.filter(|_| !entry.actor.by.is_service() && !is_away(&entry.body));
+        if let Some(seat) = acted.filter(|seat| self.living.live.contains(*seat)) {
+            // Who acts is there, whatever was reported.
+            self.each_presence(|presence| {
+                if presence.away(seat).is_some() {
+                    presence.is_back(seat, entry.time, false);
+                }
+            });
+        }
         self.head = Head { seq: entry.seq, digest, time: entry.time };
         self.closed = entry.closes();
         if matches!(entry.body, Body::Given(_) | Body::Move(_) | Body::Undo(_)) {
@@ -130,8 +141,11 @@ impl Game {
         if let Some(seat) = entry.actor.seat.filter(|seat| seat.0 >= self.header.seat_count()) {
             return Err(format!("the table has no seat {seat}").into());
         }
-        if entry.seq.0 > limits::ENTRIES_MAX && !matches!(entry.body, Body::Close) {
+        if entry.seq.0 > limits::ENTRIES_MAX && !entry.closes() {
             return Err(format!("a game has at most {} entries", limits::ENTRIES_MAX).into());
+        }
+        if let Some((deadline, _)) = self.due().filter(|(deadline, _)| entry.time > *deadline) {
+            return Err(format!("a deadline passed at {deadline}, and nothing settles it before").into());
         }
         self.check_seed(entry)?;
         let given = self.position().ply() < self.header.given();
@@ -143,13 +157,19 @@ impl Game {
             Body::Given(_) if entry.time != self.header.created || entry.actor.by != self.header.by => {
                 Err("a given move has the time and the principal of the header".into())
             }
-            Body::Given(made) => self.fold_move(entry.seq, entry.actor.seat, made),
+            Body::Given(made) => self.fold_given(entry.seq, entry.actor.seat, made, entry.time),
             Body::Commit(commit) => Ok(self.fold_commit(entry.actor.seat, commit, entry.time)?),
             Body::Reveal(reveal) => Ok(self.fold_reveal(entry.actor.seat, reveal, entry.time)?),
             Body::Absent(absent) => Ok(self.fold_absent(entry.actor.seat, absent, entry.time)?),
             Body::Move(_) | Body::Undo(_) if self.waits_for().is_some() => Err("seats have yet to join".into()),
-            Body::Move(made) => self.fold_move(entry.seq, entry.actor.seat, made),
-            Body::Undo(undo) => Ok(self.fold_undo(entry.actor.seat, undo)?),
+            Body::Move(made) => {
+                if let Some(seat) = entry.actor.seat.filter(|seat| self.to_move() == Some(*seat)) {
+                    self.check_hand(seat, &entry.actor.by).map_err(|refused| refused.to_string())?;
+                }
+                self.fold_move(entry.seq, entry.actor.seat, made, entry.time)
+            }
+            Body::Undo(undo) => Ok(self.fold_undo(entry.actor.seat, undo, entry.time)?),
+            Body::Incident(incident) => Ok(self.fold_incident(entry, incident)?),
             Body::Close if entry.actor.seat.is_some() => Err("a game is closed by nobody at the table".into()),
             Body::Close if self.state() == State::Finished => Ok(()),
             Body::Close => Err("it closes a game that is not finished".into()),
@@ -160,6 +180,7 @@ impl Game {
         let closes = match entry.body {
             Body::Move(_) => entry.outcome().is_some() && !self.header.undo.after_end,
             Body::Given(_) | Body::Commit(_) | Body::Reveal(_) | Body::Undo(_) => false,
+            Body::Incident(_) => entry.outcome().is_some(),
             Body::Absent(_) | Body::Close => true,
         };
         match &entry.seed {
@@ -172,7 +193,22 @@ impl Game {
         }
     }
 
-    fn fold_move(&mut self, seq: Seq, seat: Option<Seat>, made: &Move) -> Result<(), Against> {
+    /// A given move may be of another seat than the one whose turn it would be: in the other game that turn passed.
+    fn fold_given(&mut self, seq: Seq, seat: Option<Seat>, made: &Move, at: Time) -> Result<(), Against> {
+        let Some(seat) = seat else { return Err("a move is a seat's".into()) };
+        if self.position().to_move() == Some(seat) {
+            return self.fold_move(seq, Some(seat), made, at);
+        }
+        let before = self.play.clone();
+        self.play.pass_to(seat);
+        let folded = self.fold_move(seq, Some(seat), made, at);
+        if folded.is_err() {
+            self.play = before;
+        }
+        folded
+    }
+
+    fn fold_move(&mut self, seq: Seq, seat: Option<Seat>, made: &Move, at: Time) -> Result<(), Against> {
         let to_move = self.position().to_move().ok_or("the game was finished before it")?;
         if seat != Some(to_move) {
             return Err(format!("it is a move of another seat than {to_move}, whose turn it is").into());
@@ -191,13 +227,39 @@ impl Game {
         if in_book_order(changes.cells().to_vec()) != made.cells {
             return Err("it claims other changes than the rules make".into());
         }
-        let verdict = self.play.step(changes, !made.faces.is_empty());
+        let verdict = self.step(changes, !made.faces.is_empty());
         let ply = self.position().ply();
         if verdict != made.verdict || ply != made.ply {
             self.play.back();
             return Err(format!("it claims another result than the rules give: {}", tell(&verdict)).into());
         }
         self.standing.push(seq);
+        self.living.keep_banks();
+        self.living.moved(to_move, at, self.position().to_move());
+        Ok(())
+    }
+
+    fn fold_incident(&mut self, entry: &Entry, incident: &Incident) -> Result<(), String> {
+        let (seat, act, at) = (entry.actor.seat, incident.act, entry.time);
+        let by_time = matches!(act, Act::Timeout(_) | Act::Forfeit(_) | Act::Credit(_));
+        if by_time {
+            if seat.is_some() || entry.actor.by != Principal::service() {
+                return Err("a time that is over is told by the service, and by nobody at the table".to_owned());
+            }
+            self.settles(act, at)?;
+        } else {
+            if self.state() == State::Finished && !act.concerns_the_end() {
+                return Err("the game was finished before it".to_owned());
+            }
+            self.check_act(seat, act, at).map_err(|refused| format!("it is refused: {refused}"))?;
+            if self.agreed_undo(seat, act).is_some() {
+                return Err("it completes an agreement to take back, and takes nothing back".to_owned());
+            }
+        }
+        if self.verdict_after(act, seat, at) != incident.verdict {
+            return Err("it claims that something else follows from it than does".to_owned());
+        }
+        self.apply_act(entry.seq, seat, incident, at);
         Ok(())
     }
 
@@ -207,25 +269,49 @@ impl Game {
         if fit { Ok(()) } else { Err(format!("it shows other dice than {dice} with {sides} sides")) }
     }
 
-    fn fold_undo(&mut self, seat: Option<Seat>, undo: &Undo) -> Result<(), String> {
-        let at = match self.undoable(seat, Some(undo.target)) {
-            Ok(at) => at,
+    fn fold_undo(&mut self, seat: Option<Seat>, undo: &Undo, at: Time) -> Result<(), String> {
+        let asker = self.undo_asker(seat, undo).map_err(|refused| format!("the undo is refused: {refused}"))?;
+        let right = match self.undo_to(asker, Some(undo.target), undo.agreed) {
+            Ok(right) => right,
             Err(Rejection::NothingToUndo) => return Err(format!("no move {} stands", undo.target)),
             Err(refused) => return Err(format!("move {} may not be taken back: {refused}", undo.target)),
         };
-        let cells = in_book_order(self.play.changes_back_by(self.standing.len() - at));
-        if self.standing[at] != undo.target || cells != undo.cells || undo.ply as usize != self.play.floor() + at {
+        if (&right.cells, right.ply) != (&undo.cells, undo.ply) {
             return Err("it claims other changes than going back makes".to_owned());
         }
-        if self.play.standing()[at].seat != undo.next {
-            return Err("it claims that another seat is next than the one whose move was taken back".to_owned());
+        if right != *undo {
+            return Err(format!("it claims that another seat is next than {}, or that it reopens a game where it does not", right.next));
         }
-        while self.standing.len() > at {
+        let standing = right.ply as usize - self.play.floor();
+        while self.standing.len() > standing {
             self.standing.pop();
             self.play.back();
         }
+        if self.position().to_move() != Some(right.next) {
+            self.play.pass_to(right.next);
+        }
+        self.living.undone(standing, at, right.next);
         Ok(())
     }
+
+    /// Whose undo it is: of an acceptance, that of the seat which offered it.
+    fn undo_asker(&self, seat: Option<Seat>, undo: &Undo) -> Result<Seat, Rejection> {
+        let Some(seat) = seat else { return Err(Rejection::SeatNeeded) };
+        self.check_live(seat)?;
+        if self.header.terms.bot(seat).is_some() {
+            return Err(Rejection::BotSeat { seat });
+        }
+        if !undo.agreed {
+            return Ok(seat);
+        }
+        let act = Act::Undo(Step::Accept, undo.target);
+        self.check_act(Some(seat), act, self.head.time)?;
+        self.agreed_undo(Some(seat), act).map(|(by, _)| by).ok_or(Rejection::UndoNotAllowed(UndoRefusal::NotAgreed))
+    }
+}
+
+fn is_away(body: &Body) -> bool {
+    matches!(body, Body::Incident(Incident { act: Act::Away, .. }))
 }
 
 fn tell(verdict: &Verdict) -> String {

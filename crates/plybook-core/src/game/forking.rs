@@ -7,15 +7,17 @@ use std::sync::Arc;
 
 use crate::book::Link;
 use crate::digest::Digest;
-use crate::entry::{Actor, Body, Entry};
+use crate::entry::{Actor, Body, Entry, Move};
 use crate::game::{FoldError, Game, State};
 use crate::header::{Entropy, Header, Principal, Receipts, SeedFrom};
 use crate::limits;
 use crate::origin::Origin;
+use crate::play::Play;
 use crate::rejection::Rejection;
 use crate::rules::Rules;
 use crate::seq::Seq;
-use crate::standing::StandingMoves;
+use crate::standing::{StandingMove, StandingMoves};
+use crate::terms::Terms;
 use crate::time::Time;
 
 /// What is new of a fork; everything else is the other game's.
@@ -91,6 +93,8 @@ impl Fork {
             origin: Some(origin),
             entropy,
             receipts,
+            terms: Terms::default(),
+            rematch_of: None,
             ruleset: of.ruleset.clone(),
             params: of.params.clone(),
             seats: of.seats.clone(),
@@ -109,15 +113,30 @@ pub fn fork(header: Header, rules: Arc<dyn Rules>, moves: &StandingMoves) -> Res
         return Err(ForkError::Limit { limit: "given_moves", most: u64::from(limits::GIVEN_MAX) });
     }
     longest(&header.to_string())?;
+    let mut play = Play::new(Arc::clone(&rules), header.seat_count());
     let mut game = Game::new(header, rules);
     let mut given = Vec::with_capacity(moves.moves().len());
     for (seq, standing) in (2..).map(Seq).zip(moves.moves()) {
         let actor = Actor { seat: Some(standing.seat), by: game.header().by.clone() };
-        let entry = Entry { seq, time: game.head().time, actor, body: Body::Given(standing.made.clone()), seed: None };
+        let entry = Entry { seq, time: game.head().time, actor, body: Body::Given(given_again(&mut play, standing)), seed: None };
         let line = entry.to_string();
         longest(&line)?;
         let head = game.apply(&entry)?;
         given.push(Link { text: line, digest: head.digest });
     }
     Ok(Forked { game, given })
+}
+
+/// The same move at a full table: whoever left the other game is at this one again, so that another seat may be next.
+/// A move that the rules refuse stays as it is, for the game to refuse.
+fn given_again(play: &mut Play, standing: &StandingMove) -> Move {
+    let mut made = standing.made.clone();
+    if play.position().to_move().is_some_and(|seat| seat != standing.seat) {
+        play.pass_to(standing.seat);
+    }
+    let action = play.rules().read_action(&made.notation);
+    if let Some(Ok(changes)) = action.map(|action| play.resolve(action, &made.faces)) {
+        made.verdict = play.step(changes, !made.faces.is_empty());
+    }
+    made
 }

@@ -60,6 +60,9 @@ impl Game {
         if let (Some(joining), Some(seat)) = (&mut self.joining, seat) {
             joining.reveal(seat, reveal.nonce.clone());
         }
+        if let (Some(clock), Some(next)) = (&mut self.living.clock, next) {
+            clock.resumed(at, next);
+        }
         Ok(())
     }
 
@@ -75,7 +78,7 @@ impl Game {
         if absent.seats != joining.waiting() || absent.outcome != joining.absence() {
             return Err(format!("the seats waited for were {}", joining.waiting()));
         }
-        self.broken_off = Some(absent.outcome.clone());
+        self.break_off(absent.outcome.clone(), at);
         Ok(())
     }
 }

@@ -14,6 +14,7 @@ use crate::board::{Cell, Content};
 use crate::change::{CellChange, Changes, Passed, Register, RegisterChange};
 use crate::digest::Digest;
 use crate::entropy::Joining;
+use crate::game::living::Living;
 use crate::game::{Game, Head};
 use crate::header::{Entropy, Header};
 use crate::limits::{HISTORY_STEP, SNAPSHOT_BYTES_MAX, SNAPSHOT_TAIL, UNDO_PLIES_MAX};
@@ -92,6 +93,7 @@ impl Game {
         if fits {
             self.play.lengthen(&earlier.play);
             self.standing.splice(0..0, earlier.standing.iter().copied());
+            self.living.banks.splice(0..0, earlier.living.banks.iter().cloned());
             self.below = earlier.below;
         }
         fits
@@ -112,6 +114,7 @@ impl Game {
             decided: self.decided,
             joining: self.joining.clone(),
             broken_off: self.broken_off.clone(),
+            living: self.living.shortened(SNAPSHOT_TAIL),
             closed: self.closed,
         }
     }
@@ -160,6 +163,7 @@ impl Game {
             pack_standing(standing, out);
         }
         pack_registers(self.play.passed().registers(), out);
+        self.living.pack(first, out);
     }
 
     /// The game that these bytes were made of. That its head is an entry of the book is for the caller to
@@ -208,9 +212,10 @@ impl Game {
             standing.push(Arc::new(unpack_standing(from)?));
         }
         let passed = Passed::recorded(unpack_registers(from)?);
+        let living = Living::unpack(&header, standing.len(), from)?;
         from.end()?;
         let play = Play::restored(rules, position, standing, passed).ok_or(Damaged)?;
-        let game = Game { header: Arc::new(header), play, standing: seqs, below, due, head, decided, joining, broken_off, closed };
+        let game = Game { header: Arc::new(header), play, standing: seqs, below, due, head, decided, joining, broken_off, living, closed };
         let whole = game.way_back_needed(SNAPSHOT_TAIL).is_none() && below.is_none() == (game.play.floor() == 0);
         let numbered = last <= head.seq && decided <= head.seq && due.0 <= head.seq;
         if whole && numbered { Ok(game) } else { Err(Damaged) }

@@ -13,6 +13,7 @@ use crate::entropy::{IfAbsent, Joint};
 use crate::origin::Origin;
 use crate::params::{ParamValue, Params};
 use crate::ruleset::RulesetId;
+use crate::terms::Terms;
 use crate::time::Time;
 use crate::{dice, scan};
 
@@ -43,7 +44,8 @@ impl<'a> Lines<'a> {
         let commitment = Digest::parse(commitment).ok_or_else(|| format!("{commitment:?} is not a digest"))?;
         let seed_from = self.one_of("seed-from", &[("service", SeedFrom::Service), ("caller", SeedFrom::Caller)])?;
         self.exactly(&format!("dice {}", dice::SCHEME))?;
-        let by_whom = [("none", UndoBy::None), ("own_last_move", UndoBy::OwnLastMove), ("free", UndoBy::Free)];
+        let by_whom =
+            [("none", UndoBy::None), ("own_last_move", UndoBy::OwnLastMove), ("agreement", UndoBy::Agreement), ("free", UndoBy::Free)];
         let undo = UndoPolicy {
             by: self.one_of("undo", &by_whom)?,
             over_throw: self.one_of("undo-over-throw", &YES_NO)?,
@@ -57,11 +59,15 @@ impl<'a> Lines<'a> {
             Some("always") => Receipts::Always,
             Some(other) => return Err(format!("{other:?} is not a value of \"receipts\"")),
         };
+        let terms = Terms::read(|key| self.optional(key))?;
+        terms.check(seats.len() as u8, undo)?;
+        let rematch_of = self.optional("rematch")?;
+        let rematch_of = rematch_of.map(|text| Uuid::try_parse(text).map_err(|_| format!("{text:?} is not a UUID"))).transpose()?;
         if self.rest.next().is_some() {
             self.line += 1;
             return Err("follows the header's last line".to_owned());
         }
-        Ok(Header { game, created, by, ruleset, params, seats, commitment, seed_from, undo, origin, entropy, receipts })
+        Ok(Header { game, created, by, ruleset, params, seats, commitment, seed_from, undo, origin, entropy, receipts, terms, rematch_of })
     }
 
     /// The number that says which grammar all that follows is in; there is one so far.

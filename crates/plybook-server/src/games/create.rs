@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plybook_core::header::{Entropy, Place, Principal, Receipts, SeedFrom, UndoPolicy};
-use plybook_core::{Game, Header, ParamValue, Params, Rules, RulesetId, Seed, Seq, limits};
+use plybook_core::{Game, Header, ParamValue, Params, Rules, RulesetId, Seed, Seq, Terms, limits};
 use plybook_store::{Create, GameKey, NewGame, RequestKey, TenantId};
 
 use crate::games::{Games, Opened, SharedTable, Table};
@@ -56,7 +56,22 @@ impl Games {
         };
         let commitment = seed.commitment();
         let Plan { by, seats, undo, entropy, receipts, .. } = plan;
-        let header = Header { game, created, by, ruleset, params, seats, commitment, seed_from, undo, origin: None, entropy, receipts };
+        let header = Header {
+            game,
+            created,
+            by,
+            ruleset,
+            params,
+            seats,
+            commitment,
+            seed_from,
+            undo,
+            origin: None,
+            entropy,
+            receipts,
+            terms: Terms::default(),
+            rematch_of: None,
+        };
         let text = header.to_string();
         if text.len() > limits::LINE_BYTES_MAX {
             return Err(Refusal::Limit { limit: "line_bytes", most: limits::LINE_BYTES_MAX as u64 });

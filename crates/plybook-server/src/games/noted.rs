@@ -41,6 +41,7 @@ fn asked(ask: &Ask, rules: Option<&dyn Rules>) -> String {
         Ask::MoveText(text) => format!("move {text}"),
         Ask::Undo(Some(seq)) => format!("undo {seq}"),
         Ask::Undo(None) => "undo".to_owned(),
+        Ask::Act(act) => act.to_string(),
         Ask::Close => "close".to_owned(),
         // A nonce is its seat's to show: a refused one is told to nobody.
         Ask::Commit(_) => "commit".to_owned(),

@@ -34,6 +34,13 @@ pub fn stored(opened: &Opened, stored: &StoredEntry) -> Result<v1::Event, Refusa
         }),
         Body::Absent(absent) => Wire::SeatsAbsent(v1::SeatsAbsent { seats: replies::seats(absent.seats) }),
         Body::Undo(undo) => Wire::MoveUndone(move_undone(rules, &entry, undo)),
+        Body::Incident(_) => {
+            return Ok(v1::Event {
+                create_time: Some(replies::time(entry.time)),
+                actor: entry.actor.by.to_string(),
+                ..frame(opened, stored)
+            });
+        }
         Body::Close => Wire::GameClosed(v1::GameClosed {}),
     };
     Ok(v1::Event {

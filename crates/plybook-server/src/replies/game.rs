@@ -98,6 +98,7 @@ pub fn undo_policy(policy: UndoPolicy) -> v1::UndoPolicy {
     let by = match policy.by {
         UndoBy::None => v1::UndoBy::None,
         UndoBy::OwnLastMove => v1::UndoBy::OwnLastMove,
+        UndoBy::Agreement => v1::UndoBy::Agreement,
         UndoBy::Free => v1::UndoBy::Free,
     };
     v1::UndoPolicy { by: by.into(), over_throw: policy.over_throw, after_end: policy.after_end }

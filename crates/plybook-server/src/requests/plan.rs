@@ -94,6 +94,7 @@ fn canon(
         v1::UndoBy::None => "none",
         v1::UndoBy::OwnLastMove => "own_last_move",
         v1::UndoBy::Free => "free",
+        v1::UndoBy::Agreement => "agreement",
     };
     canon.text(by).flag(undo.over_throw).flag(undo.after_end).bytes(seed)
 }
@@ -144,6 +145,7 @@ fn undo(policy: v1::UndoPolicy) -> Result<UndoPolicy, Refusal> {
         Ok(v1::UndoBy::Unspecified | v1::UndoBy::OwnLastMove) => UndoBy::OwnLastMove,
         Ok(v1::UndoBy::None) => UndoBy::None,
         Ok(v1::UndoBy::Free) => UndoBy::Free,
+        Ok(v1::UndoBy::Agreement) => UndoBy::Agreement,
         Err(_) => return Err(Refusal::field("undo_policy.by", format!("{} is not one of its values", policy.by))),
     };
     let policy = UndoPolicy { by, over_throw: policy.over_throw, after_end: policy.after_end };

@@ -112,7 +112,7 @@ pub(crate) fn step(entry: &Entry) -> Option<Step> {
         Body::Move(made) => Step::Move { seat: seat.unwrap_or_default(), notation: made.notation.clone() },
         Body::Undo(undo) => Step::Undo { seat, target: u64::from(undo.target.0) },
         Body::Close => Step::Close,
-        Body::Given(_) | Body::Commit(_) | Body::Reveal(_) | Body::Absent(_) => return None,
+        Body::Given(_) | Body::Commit(_) | Body::Reveal(_) | Body::Absent(_) | Body::Incident(_) => return None,
     })
 }
 
@@ -123,6 +123,7 @@ pub(crate) fn create(header: &Header, seed: Vec<u8>) -> v1::CreateGameRequest {
     let by = match header.undo.by {
         UndoBy::None => v1::UndoBy::None,
         UndoBy::OwnLastMove => v1::UndoBy::OwnLastMove,
+        UndoBy::Agreement => v1::UndoBy::Agreement,
         UndoBy::Free => v1::UndoBy::Free,
     };
     let policy = v1::UndoPolicy { by: by.into(), over_throw: header.undo.over_throw, after_end: header.undo.after_end };

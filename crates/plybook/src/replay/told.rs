@@ -31,6 +31,7 @@ pub(super) fn entry(timeline: &Timeline, entry: &Entry, marks: &[String]) -> Str
         Body::Commit(_) => format!("{who} committed to a nonce."),
         Body::Reveal(reveal) => format!("{who} revealed its nonce, {} bytes.", reveal.nonce.len()),
         Body::Absent(absent) => format!("{} did not join in time.", seats(absent.seats, marks)),
+        Body::Incident(incident) => format!("{who}: {}.", incident.act),
         Body::Close => "The game was closed.".to_owned(),
     }
 }
