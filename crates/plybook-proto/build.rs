@@ -5,7 +5,7 @@ use std::path::PathBuf;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("../../proto");
     let files: Vec<PathBuf> =
-        ["audit_service", "board", "compare", "error_reason", "event", "game_service", "joining", "receipt", "ruleset"]
+        ["advice", "audit_service", "board", "compare", "error_reason", "event", "game_service", "joining", "receipt", "ruleset"]
             .iter()
             .map(|name| root.join(format!("plybook/v1/{name}.proto")))
             .collect();

@@ -1,5 +1,6 @@
 //! The binary as a person meets it: commands, what they print, and how they end.
 
+mod advice;
 mod config;
 mod evidence;
 mod export;

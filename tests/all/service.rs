@@ -1,6 +1,8 @@
 //! The service: what every RPC, refusal and stream promises, asked over real connections.
 
 mod absent;
+mod advice;
+mod advice_crowd;
 mod audit;
 mod clock;
 mod configuration;

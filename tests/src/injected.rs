@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use plybook_bots::Bots;
 use plybook_core::{Seed, Seq, Time, Uuid};
 use plybook_rulesets::Registry;
 use plybook_server::clock::Clock;
@@ -18,6 +19,7 @@ use plybook_server::ids::{Ids, SystemIds};
 use plybook_server::limits::Limits;
 use plybook_server::refusal::Refusal;
 use plybook_server::signing::Keys;
+use plybook_server::thinking::Thinking;
 use plybook_server::{Config, Parts, Server};
 use plybook_store::{
     Append, Create, Error, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Refused, Snapshot, Sqlite,
@@ -49,6 +51,7 @@ pub struct Setup {
     limits: Limits,
     keys: Keys,
     registry: Registry,
+    bots: Bots,
     folder: Option<TempDir>,
     store: Arc<dyn Store>,
 }
@@ -74,7 +77,7 @@ pub async fn over_postgres(database: &TestDatabase) -> Setup {
 /// Over a store that is there already.
 pub fn over(store: Arc<dyn Store>) -> Setup {
     let limits = Limits { drain_timeout: PATIENCE, ..Limits::default() };
-    Setup { limits, keys: Keys::default(), registry: Registry::standard(), folder: None, store }
+    Setup { limits, keys: Keys::default(), registry: Registry::standard(), bots: Bots::standard(), folder: None, store }
 }
 
 impl Setup {
@@ -99,6 +102,13 @@ impl Setup {
         self
     }
 
+    /// With these strategies.
+    #[must_use]
+    pub fn bots(mut self, bots: Bots) -> Setup {
+        self.bots = bots;
+        self
+    }
+
     /// Starts it.
     pub async fn start(self) -> Local {
         let store = Arc::new(Handled::new(self.store));
@@ -107,6 +117,7 @@ impl Setup {
         let parts = Parts {
             store: Arc::clone(&store) as Arc<dyn Store>,
             registry: self.registry,
+            bots: self.bots,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             ids: Arc::clone(&ids) as Arc<dyn Ids>,
             steered: None,
@@ -126,6 +137,11 @@ impl Local {
     /// How many snapshots came to this.
     pub fn snapshots(&self, fate: Fate) -> u64 {
         self.server.as_ref().unwrap().snapshots().count(fate)
+    }
+
+    /// What its bots thought about.
+    pub fn thinking(&self) -> &Thinking {
+        self.server.as_ref().unwrap().thinking()
     }
 
     /// A connection of one's own.

@@ -11,7 +11,7 @@
 //! | --- | --- |
 //! | [`view`] | what a bot may see of a game |
 //! | [`strategy`] | a way to choose: its card, and what it answers |
-//! | [`score`] | how good an action is |
+//! | [`score`], [`meaning`] | how good an action is, and what that says |
 //! | [`meter`] | a budget in nodes, what is spent of it, and when to stop |
 //! | [`chance`] | a bot's own random numbers |
 //! | [`trial`] | a game of the bot's own, to look ahead in |
@@ -28,6 +28,7 @@ pub mod chance;
 mod estimate;
 pub mod heuristic;
 pub mod mcts;
+pub mod meaning;
 pub mod meter;
 pub mod minimax;
 pub mod perfect;
@@ -41,8 +42,9 @@ mod throws;
 mod trial;
 pub mod view;
 
-pub use analysis::{Analysis, analyse};
+pub use analysis::{Analysis, analyse, filled};
 pub use chance::Chance;
+pub use meaning::{Counted, Meaning};
 pub use meter::{Budget, Meter};
 pub use registry::Bots;
 pub use score::Score;

@@ -15,6 +15,7 @@ mod tree;
 
 use self::tree::Tree;
 use crate::chance::Chance;
+use crate::meaning::Counted;
 use crate::meter::{Budget, Meter};
 use crate::score::Score;
 use crate::strategy::{Card, Choice, NoChoice, Strategy};
@@ -47,11 +48,18 @@ impl Strategy for Mcts {
         let legal = trial.legal(TRIED, meter)?.actions;
         let first = *legal.first().ok_or(NoChoice::Nothing)?;
         if legal.len() == 1 {
-            return Ok(Choice { action: first, score: Score::EVEN, exact: false, nodes: meter.spent(), scores: Vec::new() });
+            return Ok(Choice {
+                action: first,
+                score: Score::EVEN,
+                exact: false,
+                counted: Counted::Plies,
+                nodes: meter.spent(),
+                scores: Vec::new(),
+            });
         }
         if let Some(action) = winning(&mut trial, &legal, meter)?.first().copied() {
             let score = Score::win_in(1);
-            return Ok(Choice { action, score, exact: true, nodes: meter.spent(), scores: vec![(action, score)] });
+            return Ok(Choice { action, score, exact: true, counted: Counted::Plies, nodes: meter.spent(), scores: vec![(action, score)] });
         }
         let mut tree = Tree::new();
         while !meter.is_empty() {
@@ -59,6 +67,6 @@ impl Strategy for Mcts {
         }
         let scores = tree.scores();
         let (action, score) = scores.first().copied().unwrap_or((first, Score::EVEN));
-        Ok(Choice { action, score, exact: false, nodes: meter.spent(), scores })
+        Ok(Choice { action, score, exact: false, counted: Counted::Plies, nodes: meter.spent(), scores })
     }
 }

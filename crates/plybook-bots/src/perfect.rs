@@ -10,12 +10,9 @@
 use crate::chance::Chance;
 use crate::meter::{Budget, Meter};
 use crate::minimax::Minimax;
-use crate::solve::{Halt, Solver};
+use crate::solve::{Halt, Solver, share};
 use crate::strategy::{Card, Choice, NoChoice, Strategy};
 use crate::view::View;
-
-/// Nodes that no solver has: at most, and at least half of the budget is a solver's.
-const KEPT_MOST: u64 = 50_000;
 
 /// The strategy.
 #[derive(Clone, Copy, Debug)]
@@ -39,16 +36,16 @@ impl Strategy for Perfect {
 
     fn choose(&self, view: &View<'_>, meter: &mut Meter<'_>, chance: &mut Chance) -> Result<Choice, NoChoice> {
         meter.ask()?;
-        let solvers = meter.left() - KEPT_MOST.min(meter.left() / 2);
+        let solvers = share(meter.left());
         if let Some(mut solver) = Solver::of(view, solvers) {
             let mut part = meter.part(solvers);
             let best = solver.best(&mut part);
             meter.spend(part.spent())?;
             match best {
                 Ok(best) => {
-                    let score = solver.rated(best.score);
-                    let nodes = meter.spent();
-                    return Ok(Choice { action: best.action, score, exact: true, nodes, scores: vec![(best.action, score)] });
+                    let (action, score) = (best.action, solver.rated(best.score));
+                    let (nodes, counted) = (meter.spent(), solver.counted());
+                    return Ok(Choice { action, score, exact: true, counted, nodes, scores: vec![(action, score)] });
                 }
                 Err(Halt::Stopped) => return Err(NoChoice::Stopped),
                 Err(Halt::OverBudget) => {}

@@ -3,6 +3,7 @@
 //! Invariant: one number of its chance decides.
 
 use crate::chance::Chance;
+use crate::meaning::Counted;
 use crate::meter::{Budget, LISTED_PER_NODE, Meter};
 use crate::score::Score;
 use crate::strategy::{Card, Choice, NoChoice, Strategy};
@@ -22,6 +23,6 @@ impl Strategy for Random {
         meter.spend(1 + legal.len() as u64 / LISTED_PER_NODE)?;
         meter.ask()?;
         let action = *chance.pick(&legal).ok_or(NoChoice::Nothing)?;
-        Ok(Choice { action, score: Score::EVEN, exact: false, nodes: meter.spent(), scores: Vec::new() })
+        Ok(Choice { action, score: Score::EVEN, exact: false, counted: Counted::Plies, nodes: meter.spent(), scores: Vec::new() })
     }
 }

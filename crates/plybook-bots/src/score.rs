@@ -10,6 +10,8 @@ use plybook_core::{Outcome, Seat};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Score(pub i32);
 
+/// No game that is counted in points is won by more.
+const POINTS_MOST: u32 = 64;
 /// A win on the spot.
 const WIN: i32 = 1_000_000;
 /// Scores beyond this are wins or losses that are seen; games are not longer than the difference.
@@ -31,6 +33,11 @@ impl Score {
     /// A loss after so many more plies.
     pub const fn loss_in(plies: u32) -> Score {
         Score::win_in(plies).for_other()
+    }
+
+    /// A win by so many points, the more the better: as if it came so many plies sooner.
+    pub const fn win_by(points: u32) -> Score {
+        Score::win_in(POINTS_MOST.saturating_sub(points))
     }
 
     /// An estimate; one that would look like a win or loss that is seen is cut.
@@ -71,6 +78,19 @@ impl Score {
     /// Whether it is a loss that is seen.
     pub const fn is_loss(self) -> bool {
         self.0 <= -KNOWN
+    }
+
+    /// How many plies a win or a loss that is seen takes; nothing where none is seen.
+    pub const fn plies(self) -> Option<u32> {
+        if self.is_win() || self.is_loss() { Some(WIN.abs_diff(self.0.abs())) } else { None }
+    }
+
+    /// By how many points a win or a loss is, where it counts them.
+    pub(crate) const fn points(self) -> u32 {
+        match self.plies() {
+            Some(plies) => POINTS_MOST.saturating_sub(plies),
+            None => 0,
+        }
     }
 
     /// So many plies further from the end.

@@ -20,6 +20,7 @@ mod table;
 
 use plybook_core::Action;
 
+use crate::meaning::Counted;
 use crate::meter::Meter;
 use crate::score::Score;
 use crate::view::View;
@@ -33,6 +34,14 @@ pub enum Halt {
     /// Nobody wants the answer any more.
     #[error("the search was stopped")]
     Stopped,
+}
+
+/// Nodes that no solver has: at most, and at least half of the budget is a solver's.
+const KEPT_MOST: u64 = 50_000;
+
+/// What a solver may spend of so many nodes: the rest is kept for a search that needs no end.
+pub(crate) fn share(nodes: u64) -> u64 {
+    nodes - KEPT_MOST.min(nodes / 2)
 }
 
 /// Pays for one node, if there is one left.
@@ -99,6 +108,14 @@ impl Solver {
             Solver::ConnectFour(solver) => solver.rated(score),
             Solver::Mnk(solver) => solver.rated(score),
             Solver::Othello(_) => othello::rated(score),
+        }
+    }
+
+    /// What the sizes of these scores count.
+    pub const fn counted(&self) -> Counted {
+        match self {
+            Solver::ConnectFour(_) | Solver::Mnk(_) => Counted::Plies,
+            Solver::Othello(_) => Counted::Points,
         }
     }
 

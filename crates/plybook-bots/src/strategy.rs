@@ -9,6 +9,7 @@ use std::fmt;
 use plybook_core::Action;
 
 use crate::chance::Chance;
+use crate::meaning::Counted;
 use crate::meter::{Budget, Meter};
 use crate::score::Score;
 use crate::view::View;
@@ -68,6 +69,8 @@ pub struct Choice {
     pub score: Score,
     /// Whether the score tells for certain who wins, or that nobody does, under best play by everybody.
     pub exact: bool,
+    /// What the sizes of wins and losses among the scores count.
+    pub counted: Counted,
     /// Nodes that were spent.
     pub nodes: u64,
     /// What is known of the legal actions, best first. Others were not looked at, or only so far as to
@@ -83,7 +86,7 @@ impl Choice {
         let best = scores.first()?.1;
         let equals = scores.iter().take_while(|(_, score)| *score == best).count();
         let (action, score) = *chance.pick(&scores[..equals])?;
-        Some(Choice { action, score, exact: false, nodes, scores })
+        Some(Choice { action, score, exact: false, counted: Counted::Plies, nodes, scores })
     }
 }
 

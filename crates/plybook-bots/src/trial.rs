@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 use plybook_core::dice::{Face, Throw};
-use plybook_core::{Action, Cell, Content, Outcome, Play, Position, Seat};
+use plybook_core::{Action, Cell, CellChange, Content, Outcome, Play, Position, Seat};
 
 use crate::estimate::Estimate;
 use crate::meter::{LISTED_PER_NODE, Meter};
@@ -79,6 +79,13 @@ impl Trial {
     /// The dice that an action throws.
     pub(crate) fn throw(&self, action: Action) -> Option<Throw> {
         self.play.rules().throw(action)
+    }
+
+    /// What an action would change on the board; nothing where it is not legal, or where dice decide it.
+    pub(crate) fn changes(&self, action: Action) -> Vec<CellChange> {
+        let known = self.throw(action).is_none();
+        let changes = known.then(|| self.play.resolve(action, &[]).ok()).flatten();
+        changes.map_or_else(Vec::new, |changes| changes.cells().to_vec())
     }
 
     /// One step forward, at the cost of a node; answers whether the action is legal. `faces` are as many

@@ -133,6 +133,38 @@ impl Client {
         }
     }
 
+    /// One page of strategies.
+    pub async fn list_strategies(&self, request: v1::ListStrategiesRequest) -> Result<v1::ListStrategiesResponse, Error> {
+        self.call(request, |channel, request| async move { self.games(channel).list_strategies(request).await }).await
+    }
+
+    /// Every strategy of the server.
+    pub async fn strategies(&self) -> Result<Vec<v1::Strategy>, Error> {
+        let mut strategies = Vec::new();
+        let mut page_token = String::new();
+        loop {
+            let page = self.list_strategies(v1::ListStrategiesRequest { page_size: 0, page_token }).await?;
+            strategies.extend(page.strategies);
+            page_token = page.next_page_token;
+            if page_token.is_empty() {
+                return Ok(strategies);
+            }
+        }
+    }
+
+    /// What a strategy would play. A server whose thinkers are all at work is asked again while patience lasts.
+    pub async fn suggest_move(&self, request: v1::SuggestMoveRequest) -> Result<v1::SuggestMoveResponse, Error> {
+        let send = |channel, request| async move { self.games(channel).suggest_move(request).await };
+        self.call_within(self.options.advice_timeout, request, send).await
+    }
+
+    /// What every legal action is worth, and who threatens what. A server whose thinkers are all at work is asked
+    /// again while patience lasts.
+    pub async fn analyze_position(&self, request: v1::AnalyzePositionRequest) -> Result<v1::AnalyzePositionResponse, Error> {
+        let send = |channel, request| async move { self.games(channel).analyze_position(request).await };
+        self.call_within(self.options.advice_timeout, request, send).await
+    }
+
     /// Follows a game from the entry after `after_seq` (0: from the beginning) until it is closed.
     pub fn events(&self, game_id: &str, after_seq: u64) -> Events {
         Events::new(self.clone(), game_id, after_seq)

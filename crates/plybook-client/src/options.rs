@@ -11,6 +11,8 @@ pub struct Options {
     pub timeout: Duration,
     /// For the answer to one attempt to import a file, which must arrive first. A server gives no more by default.
     pub upload_timeout: Duration,
+    /// For the answer to one attempt to get advice, which takes as long as its nodes do. A server gives no more by default.
+    pub advice_timeout: Duration,
     /// In all, over the attempts of one call; also for a broken stream to come back.
     pub patience: Duration,
     /// Before the second round of attempts; doubled each round.
@@ -32,6 +34,7 @@ impl Default for Options {
         Options {
             timeout: Duration::from_secs(10),
             upload_timeout: Duration::from_secs(30),
+            advice_timeout: Duration::from_secs(30),
             patience: Duration::from_secs(30),
             first_pause: Duration::from_millis(50),
             longest_pause: Duration::from_secs(2),

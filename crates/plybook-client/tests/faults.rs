@@ -142,6 +142,18 @@ impl GameService for Fake {
     async fn list_legal_actions(&self, _: Request<v1::ListLegalActionsRequest>) -> Result<Response<v1::ListLegalActionsResponse>, Status> {
         Err(Status::unimplemented("not scripted"))
     }
+
+    async fn list_strategies(&self, _: Request<v1::ListStrategiesRequest>) -> Result<Response<v1::ListStrategiesResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn suggest_move(&self, _: Request<v1::SuggestMoveRequest>) -> Result<Response<v1::SuggestMoveResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn analyze_position(&self, _: Request<v1::AnalyzePositionRequest>) -> Result<Response<v1::AnalyzePositionResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
 }
 
 /// Longer than anything takes, on any machine.

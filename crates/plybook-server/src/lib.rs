@@ -13,6 +13,7 @@
 //! | [`requests`] | the contract's messages, checked for shape |
 //! | [`games`] | the games that this node remembers; loading, appending, history |
 //! | [`streams`] | cursors over a book, and what wakes them |
+//! | [`thinking`] | the threads on which bots think |
 //! | [`checking`] | a stored game, checked from its rows |
 //! | [`replies`] | the core's types as the contract's messages |
 //! | [`refusal_log`] | refused requests, remembered off the hot path |
@@ -44,6 +45,7 @@ pub mod signing;
 pub mod status;
 pub mod streams;
 pub mod telemetry;
+pub mod thinking;
 
 pub use config::Config;
 pub use server::{Parts, Server};

@@ -38,6 +38,14 @@ pub struct Limits {
     pub refusals_queue: usize,
     /// How often refused requests are looked through for old ones.
     pub refusals_ageing: Duration,
+    /// Choices thought about at once, each with some 64 MiB; 0 takes one less than there are cores, and at least one.
+    pub thinkers: usize,
+    /// Nodes of one call for advice.
+    pub advice_nodes_max: u64,
+    /// How long a call for advice waits for a thinker.
+    pub advice_wait: Duration,
+    /// Calls for advice that wait.
+    pub advice_queue: usize,
 }
 
 impl Default for Limits {
@@ -58,6 +66,10 @@ impl Default for Limits {
             refusals_keep: Duration::from_secs(30 * 24 * 3600),
             refusals_queue: 1_024,
             refusals_ageing: Duration::from_secs(60),
+            thinkers: 0,
+            advice_nodes_max: 5_000_000,
+            advice_wait: Duration::from_secs(2),
+            advice_queue: 64,
         }
     }
 }
@@ -76,14 +88,22 @@ pub const SNAPSHOTS_QUEUED: usize = 32;
 pub const SNAPSHOT_TRIES: u32 = 3;
 /// Recent entries kept for the watchers of one game.
 pub const RECENT_ENTRIES: usize = 64;
-/// Most games, rulesets or refusals in a page.
+/// Most games, rulesets, strategies or refusals in a page.
 pub const PAGE_ITEMS_MAX: u32 = 500;
-/// Games, rulesets or refusals in a page where the caller names no number.
+/// Games, rulesets, strategies or refusals in a page where the caller names no number.
 pub const PAGE_ITEMS_DEFAULT: u32 = 50;
 /// Most legal actions in a page.
 pub const PAGE_ACTIONS_MAX: u32 = 2_000;
 /// Legal actions in a page where the caller names no number.
 pub const PAGE_ACTIONS_DEFAULT: u32 = 500;
+/// Most actions of an analysis, and most threats of a seat in it.
+pub const ADVICE_ACTIONS_MAX: u32 = 1_000;
+/// Actions of an analysis where the caller names no number.
+pub const ADVICE_ACTIONS_DEFAULT: u32 = 100;
+/// Most cells that are told of an action.
+pub const ADVICE_CELLS_MAX: usize = 64;
+/// Nodes of an analysis where the caller names no number.
+pub const ANALYSIS_NODES_DEFAULT: u64 = 200_000;
 /// Longest page token, in bytes.
 pub const PAGE_TOKEN_BYTES_MAX: usize = 256;
 /// Most parameters in a request.

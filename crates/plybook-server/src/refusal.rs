@@ -3,6 +3,8 @@
 //! Invariant: every refusal has a variant; nothing outside [`crate::status`] turns one into a
 //! `Status`, and no text of a database or of another tenant is in any of them.
 
+use plybook_bots::StrategyId;
+use plybook_bots::registry::UnknownStrategy;
 use plybook_core::params::BadParam;
 use plybook_core::{Rejection, RulesetId, Seq};
 use plybook_rulesets::RegistryError;
@@ -35,6 +37,13 @@ pub enum Refusal {
         id: String,
         /// The versions there are.
         known: Vec<u32>,
+    },
+    /// There is no such strategy.
+    UnknownStrategy {
+        /// What was asked for, with its version if one was named.
+        asked: String,
+        /// Those that there are.
+        known: Vec<String>,
     },
     /// The tenant has no such game.
     GameNotFound,
@@ -171,6 +180,12 @@ impl From<plybook_store::Error> for Refusal {
             Error::Missing { seq, .. } => Refusal::BookCorrupt { first_bad: seq, why: error.to_string() },
             Error::Corrupt(detail) | Error::Failed(detail) | Error::Config(detail) => Refusal::Internal { detail },
         }
+    }
+}
+
+impl From<UnknownStrategy> for Refusal {
+    fn from(UnknownStrategy { asked, known }: UnknownStrategy) -> Refusal {
+        Refusal::UnknownStrategy { asked, known: known.iter().map(StrategyId::to_string).collect() }
     }
 }
 

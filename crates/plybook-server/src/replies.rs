@@ -2,6 +2,7 @@
 //!
 //! Invariant: nothing is decided here; a reply says what the book says.
 
+pub mod advice;
 pub mod event;
 pub mod game;
 pub mod joining;

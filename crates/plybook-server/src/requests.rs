@@ -3,6 +3,7 @@
 //! Invariant: what passes here fits its limits and says everything that it must; whether it makes
 //! sense is the game's to say. Two copies of a request have the same [`RequestKey`].
 
+pub mod advice;
 pub mod canon;
 pub mod fork;
 pub mod joining;

@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use plybook_bots::Bots;
 use plybook_proto::v1::audit_service_server::AuditServiceServer;
 use plybook_proto::v1::game_service_server::GameServiceServer;
 use plybook_rulesets::Registry;
@@ -31,6 +32,7 @@ use crate::refusal_log::{LogWork, RefusalLog};
 use crate::service::{AuditRpc, GameRpc, Service};
 use crate::streams::{Hub, Slots};
 use crate::telemetry::CallsLayer;
+use crate::thinking::Thinking;
 
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(20);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -43,6 +45,8 @@ pub struct Parts {
     pub store: Arc<dyn Store>,
     /// The rulesets.
     pub registry: Registry,
+    /// The strategies.
+    pub bots: Bots,
     /// Where the time comes from.
     pub clock: Arc<dyn Clock>,
     /// Where ids and seeds come from.
@@ -55,7 +59,8 @@ impl Parts {
     /// What a node is made of in earnest.
     pub fn system(store: Arc<dyn Store>) -> Parts {
         let clock = Arc::new(SteeredClock::default());
-        Parts { store, registry: Registry::standard(), clock: clock.clone(), ids: Arc::new(SystemIds), steered: Some(clock) }
+        let (registry, bots) = (Registry::standard(), Bots::standard());
+        Parts { store, registry, bots, clock: clock.clone(), ids: Arc::new(SystemIds), steered: Some(clock) }
     }
 }
 
@@ -86,6 +91,7 @@ pub struct Server {
     address: SocketAddr,
     store: Arc<dyn Store>,
     snapshots: Arc<Snapshots>,
+    thinking: Arc<Thinking>,
     draining: CancellationToken,
     stopped: CancellationToken,
     serving: JoinHandle<Result<(), tonic::transport::Error>>,
@@ -115,7 +121,7 @@ impl Server {
         let (log, refusals) = RefusalLog::start(Arc::clone(&store), Arc::clone(&parts.clock), &config.limits);
         let service = Arc::new(service(&config, parts, hub, log, draining.clone()));
         let snapshots = Arc::clone(service.games.snapshots());
-        let games = Arc::clone(&service.games);
+        let (games, thinking) = (Arc::clone(&service.games), Arc::clone(&service.thinking));
         let saver = tokio::spawn(games.save_snapshots());
         let (health, router) = router(&config.limits, service)?;
         // Before the first connection, or who asks early hears of no such service.
@@ -125,7 +131,7 @@ impl Server {
         let watcher = tokio::spawn(follow_store(health.clone(), Arc::clone(&store), draining.clone()));
         let background = background.into_iter().chain([watcher, saver]).collect();
         let drain_timeout = config.limits.drain_timeout;
-        Ok(Server { address, store, snapshots, draining, stopped, serving, background, refusals, health, drain_timeout })
+        Ok(Server { address, store, snapshots, thinking, draining, stopped, serving, background, refusals, health, drain_timeout })
     }
 
     /// Where the node listens.
@@ -141,6 +147,11 @@ impl Server {
     /// What became of snapshots on this node.
     pub fn snapshots(&self) -> &Snapshots {
         &self.snapshots
+    }
+
+    /// What its bots thought about.
+    pub fn thinking(&self) -> &Thinking {
+        &self.thinking
     }
 
     /// Lets the node go: health says so, streams are told, calls in flight finish, the store closes.
@@ -174,9 +185,11 @@ fn background(parts: &Parts, hub: &Arc<Hub>) -> Vec<JoinHandle<()>> {
 fn service(config: &Config, parts: Parts, hub: Arc<Hub>, log: RefusalLog, draining: CancellationToken) -> Service {
     let (limits, keys) = (&config.limits, Arc::new(config.keys.clone()));
     let clock = Arc::clone(&parts.clock);
+    let thinking = Arc::new(Thinking::new(parts.bots, limits, draining.clone()));
     let games = Games::new(parts.store, parts.registry, parts.clock, parts.ids, Arc::clone(&hub), log, limits);
     let imports = Arc::new(Semaphore::new(limits.imports.min(Semaphore::MAX_PERMITS)));
-    Service { games: Arc::new(games), hub, clock, slots: Slots::new(limits.streams), imports, limits: limits.clone(), keys, draining }
+    let (games, slots) = (Arc::new(games), Slots::new(limits.streams));
+    Service { games, thinking, hub, clock, slots, imports, limits: limits.clone(), keys, draining }
 }
 
 fn router(limits: &Limits, service: Arc<Service>) -> Result<(HealthReporter, Router<Layers>), ServeError> {

@@ -1,7 +1,9 @@
-//! One file an RPC, and one for what those that append share.
+//! One file an RPC, one for what those that append share, and one for what those that advise share.
 //!
 //! Invariant: an RPC reads its request, asks the games, and makes a reply. It decides nothing.
 
+mod advising;
+mod analyze_position;
 mod appending;
 mod close_game;
 mod compare_books;
@@ -16,8 +18,10 @@ mod list_keys;
 mod list_legal_actions;
 mod list_refusals;
 mod list_rulesets;
+mod list_strategies;
 mod make_move;
 mod stream_events;
+mod suggest_move;
 mod undo;
 mod verify_game;
 
@@ -37,10 +41,12 @@ use crate::games::Games;
 use crate::limits::Limits;
 use crate::signing::Keys;
 use crate::streams::{Hub, Slots};
+use crate::thinking::Thinking;
 
 /// What every RPC stands on.
 pub struct Service {
     pub(crate) games: Arc<Games>,
+    pub(crate) thinking: Arc<Thinking>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) slots: Slots,
@@ -106,6 +112,21 @@ impl GameService for GameRpc {
         request: Request<v1::ListLegalActionsRequest>,
     ) -> Result<Response<v1::ListLegalActionsResponse>, Status> {
         Ok(Response::new(list_legal_actions::answer(&self.0, request).await?))
+    }
+
+    async fn list_strategies(&self, request: Request<v1::ListStrategiesRequest>) -> Result<Response<v1::ListStrategiesResponse>, Status> {
+        Ok(Response::new(list_strategies::answer(&self.0, request)?))
+    }
+
+    async fn suggest_move(&self, request: Request<v1::SuggestMoveRequest>) -> Result<Response<v1::SuggestMoveResponse>, Status> {
+        Ok(Response::new(suggest_move::answer(&self.0, request).await?))
+    }
+
+    async fn analyze_position(
+        &self,
+        request: Request<v1::AnalyzePositionRequest>,
+    ) -> Result<Response<v1::AnalyzePositionResponse>, Status> {
+        Ok(Response::new(analyze_position::answer(&self.0, request).await?))
     }
 
     async fn stream_events(&self, request: Request<v1::StreamEventsRequest>) -> Result<Response<Self::StreamEventsStream>, Status> {

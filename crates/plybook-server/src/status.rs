@@ -74,6 +74,10 @@ impl Answer {
                 Answer::new(Code::Unimplemented, R::RulesetVersionUnsupported, format!("ruleset {} is not in this build", echo(&id)))
                     .with("known", known)
             }
+            Refusal::UnknownStrategy { asked, known } => {
+                let known = known.join(",");
+                Answer::new(Code::NotFound, R::UnknownStrategy, format!("there is no strategy {:?}", echo(&asked))).with("known", known)
+            }
             Refusal::GameNotFound => Answer::new(Code::NotFound, R::GameNotFound, "there is no such game"),
             Refusal::Rejected { rejection, head, missed } => {
                 let mut answer = Answer::rejected(rejection).with("head_seq", head);
@@ -257,6 +261,7 @@ impl Verdict {
             | Refusal::InvalidRequestId
             | Refusal::UnknownRuleset { .. }
             | Refusal::RulesetVersion { .. }
+            | Refusal::UnknownStrategy { .. }
             | Refusal::GameNotFound
             | Refusal::CursorBeyondHead { .. }
             | Refusal::ReceiptsUnavailable

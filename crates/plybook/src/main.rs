@@ -2,6 +2,8 @@
 //!
 //! Invariant: this file only reads the command line; what a command does stands in its own module.
 
+mod advice;
+mod analyze;
 mod compare;
 mod database;
 mod drawing;
@@ -16,6 +18,7 @@ mod refusals;
 mod replay;
 mod screen;
 mod serve;
+mod suggest;
 mod typed;
 mod verify;
 mod watch;
@@ -52,6 +55,10 @@ enum Command {
     Refusals(refusals::RefusalsArgs),
     /// Shows where two games part, with both boards
     Compare(compare::CompareArgs),
+    /// Says what a strategy would play, or lists the strategies
+    Suggest(suggest::SuggestArgs),
+    /// Says what every legal action is worth and who threatens what, on the board too
+    Analyze(analyze::AnalyzeArgs),
     /// Makes a key to sign with, and prints its public half
     Keygen(keys::KeygenArgs),
     /// Lists the public keys of a server
@@ -73,6 +80,8 @@ async fn main() -> ExitCode {
         Command::Verify(args) => verify::run(&args).await,
         Command::Refusals(args) => refusals::run(args).await,
         Command::Compare(args) => compare::run(args).await,
+        Command::Suggest(args) => suggest::run(args).await,
+        Command::Analyze(args) => analyze::run(args).await,
         Command::Keygen(args) => keys::generate(&args),
         Command::Keys(args) => keys::list(args).await,
         Command::Import(args) => import::run(args).await,

@@ -80,6 +80,18 @@ struct LimitArgs {
     /// How long a refused request is remembered, in days
     #[arg(long, env = "PLYBOOK_REFUSALS_KEEP_DAYS", default_value_t = Limits::default().refusals_keep.as_secs() / DAY_SECONDS)]
     refusals_keep_days: u64,
+    /// Choices of bots thought about at once, each with some 64 MiB; 0 takes one less than there are cores, and at least one
+    #[arg(long, env = "PLYBOOK_THINKERS", default_value_t = Limits::default().thinkers)]
+    thinkers: usize,
+    /// Nodes that one call for advice may spend
+    #[arg(long, env = "PLYBOOK_ADVICE_NODES_MAX", default_value_t = Limits::default().advice_nodes_max)]
+    advice_nodes_max: u64,
+    /// How long a call for advice waits for a thinker, in ms
+    #[arg(long, env = "PLYBOOK_ADVICE_WAIT_MS", default_value_t = Limits::default().advice_wait.as_millis() as u64)]
+    advice_wait_ms: u64,
+    /// Calls for advice that wait for a thinker; one more is sent away at once
+    #[arg(long, env = "PLYBOOK_ADVICE_QUEUE", default_value_t = Limits::default().advice_queue)]
+    advice_queue: usize,
 }
 
 /// Logs and traces.
@@ -168,6 +180,10 @@ impl LimitArgs {
             poll_floor: Duration::from_millis(self.poll_floor_ms),
             refusals_per_game: self.refusals_per_game,
             refusals_keep: Duration::from_secs(self.refusals_keep_days.saturating_mul(DAY_SECONDS)),
+            thinkers: self.thinkers,
+            advice_nodes_max: self.advice_nodes_max,
+            advice_wait: Duration::from_millis(self.advice_wait_ms),
+            advice_queue: self.advice_queue,
             ..Limits::default()
         }
     }

@@ -1,6 +1,7 @@
 //! What the exact solvers promise: they find what other engines found, and what a search through the
 //! rules alone finds.
 
+mod analysed;
 mod known;
 mod perfect;
 mod plain;

@@ -15,7 +15,7 @@ const INSIDE: &[(&str, &[&str])] = &[
     ("plybook-bots", &["plybook-core"]),
     ("plybook-proto", &[]),
     ("plybook-store", &["plybook-core"]),
-    ("plybook-server", &["plybook-core", "plybook-rulesets", "plybook-store", "plybook-proto"]),
+    ("plybook-server", &["plybook-core", "plybook-rulesets", "plybook-bots", "plybook-store", "plybook-proto"]),
     ("plybook-client", &["plybook-proto"]),
     ("plybook", &["plybook-core", "plybook-rulesets", "plybook-proto", "plybook-store", "plybook-server", "plybook-client"]),
     (

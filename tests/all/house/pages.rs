@@ -67,6 +67,10 @@ fn every_limit_is_in_the_tables() {
         ("refusals_keep", limits.refusals_keep.as_secs()),
         ("refusals_queue", limits.refusals_queue as u64),
         ("refusals_ageing", limits.refusals_ageing.as_secs()),
+        ("thinkers", limits.thinkers as u64),
+        ("advice_nodes_max", limits.advice_nodes_max),
+        ("advice_wait", limits.advice_wait.as_secs()),
+        ("advice_queue", limits.advice_queue as u64),
     ] {
         assert_eq!(value(row(&readme, name).trim_end_matches(" s")), is.to_string(), "{name}");
     }

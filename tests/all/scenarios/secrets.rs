@@ -70,6 +70,7 @@ async fn walk(game: &PlayedGame, told: &mut Told) {
         told.reply("GetGame", games.get_game(v1::GetGameRequest { game_id: id.clone(), at_seq: Some(seq) }).await);
     }
     told.reply("ListGames", games.list_games(v1::ListGamesRequest::default()).await);
+    told.reply("ListStrategies", games.list_strategies(v1::ListStrategiesRequest::default()).await);
     told.reply("ListRulesets", games.list_rulesets(v1::ListRulesetsRequest::default()).await);
     let legal = v1::ListLegalActionsRequest { game_id: id.clone(), page_size: 1, ..Default::default() };
     told.reply("ListLegalActions", games.list_legal_actions(legal).await);
@@ -98,6 +99,7 @@ async fn walk(game: &PlayedGame, told: &mut Told) {
         let request = v1::CompareBooksRequest { left: book(&id), right: book(other) };
         told.reply("CompareBooks", wire.audit().compare_books(request).await);
     }
+    advice(game, told).await;
     // The game is there, so its own file is refused; and another one is not of it.
     let own = wire.book(&id).await;
     for file in [own.clone(), own.replace("ply=1", "ply=2"), table().play("b2").book().print()] {
@@ -111,6 +113,20 @@ async fn walk(game: &PlayedGame, told: &mut Told) {
         "ListRefusals",
         wire.audit().list_refusals(v1::ListRefusalsRequest { game_id: id, page_size: 500, ..Default::default() }).await,
     );
+}
+
+/// What every strategy would play, and what every action looks like, now and before; refused once the game is over.
+async fn advice(game: &PlayedGame, told: &mut Told) {
+    let mut games = game.wire.games();
+    for at_seq in [None, Some(1), Some(game.head / 2 + 1), Some(game.head + 1)] {
+        for strategy in ["random", "heuristic", "minimax", "mcts", "perfect"] {
+            let strategy = Some(v1::StrategySpec { id: strategy.to_owned(), version: 0 });
+            let asks = v1::SuggestMoveRequest { game_id: game.id.clone(), at_seq, strategy, nodes: 1 };
+            told.reply("SuggestMove", games.suggest_move(asks).await);
+        }
+        let asks = v1::AnalyzePositionRequest { game_id: game.id.clone(), at_seq, nodes: 200, max_actions: 0 };
+        told.reply("AnalyzePosition", games.analyze_position(asks).await);
+    }
 }
 
 /// A fork has a seed of its own, and nothing of the other game's.

@@ -55,6 +55,7 @@ async fn provoke(reason: ErrorReason, bench: Bench) -> Option<Refused> {
         R::SeatIsBot | R::OfferNotAllowed | R::AbortNotAllowed | R::ClaimNotAllowed | R::SeatLeft | R::PresenceNotKept => return None,
         R::GameNotFound => Refused::by(bench.wire.try_get(&fresh(), None).await).only(&[]).clone(),
         R::UnknownRuleset => unknown_ruleset(&bench).await,
+        R::UnknownStrategy => unknown_strategy(&bench).await,
         R::RulesetVersionUnsupported => unsupported_version(&bench).await,
         R::InvalidParameter => bench.wire.game().with("rows", 0).refused().await.only(&[]).field("ruleset.params.rows", "between").clone(),
         R::InvalidAction => invalid_action(&bench).await,
@@ -107,6 +108,18 @@ async fn exists(bench: &Bench) -> Refused {
 async fn unknown_ruleset(bench: &Bench) -> Refused {
     let refused = bench.wire.game().of("chess").refused().await;
     refused.only(&["known"]).meta("known", "connect_four,gomoku,mnk,othello,snakes_and_ladders").clone()
+}
+
+async fn unknown_strategy(bench: &Bench) -> Refused {
+    let game = bench.wire.game().await;
+    let asks = |id: &str, version| v1::SuggestMoveRequest {
+        game_id: game.id.clone(),
+        strategy: Some(v1::StrategySpec { id: id.to_owned(), version }),
+        ..v1::SuggestMoveRequest::default()
+    };
+    Refused::by(bench.wire.games().suggest_move(asks("mcts", 9)).await).with("UNKNOWN_STRATEGY");
+    let refused = Refused::by(bench.wire.games().suggest_move(asks("stockfish", 0)).await);
+    refused.only(&["known"]).meta("known", "heuristic@1,mcts@1,minimax@1,perfect@1,random@1").clone()
 }
 
 async fn unsupported_version(bench: &Bench) -> Refused {

@@ -10,6 +10,7 @@ use plybook_core::{Action, Seat};
 use super::order::Order;
 use super::table::{Bound, Entry, Table};
 use crate::chance::Chance;
+use crate::meaning::Counted;
 use crate::meter::{Budget, Meter};
 use crate::score::Score;
 use crate::strategy::{Choice, NoChoice};
@@ -108,7 +109,7 @@ impl<'s, 'm> Search<'s, 'm> {
         let nodes = self.meter.spent();
         let (action, score) =
             scores.first().copied().or_else(|| actions.first().map(|action| (*action, Score::EVEN))).ok_or(NoChoice::Nothing)?;
-        Ok(Choice { action, score, exact, nodes, scores })
+        Ok(Choice { action, score, exact, counted: Counted::Plies, nodes, scores })
     }
 
     /// Looks so far ahead and puts down what became known of the actions.

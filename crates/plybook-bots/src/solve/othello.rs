@@ -36,13 +36,12 @@ pub(super) fn knows(board: &Board) -> bool {
     Frame::new(board).is_some()
 }
 
-/// The more discs the better: a difference of n counts as a win that is 64 − n plies away.
+/// The more discs the better.
 pub(super) const fn rated(score: i32) -> Score {
-    let plies = 64u32.saturating_sub(score.unsigned_abs());
     match score {
-        1.. => Score::win_in(plies),
+        1.. => Score::win_by(score.unsigned_abs()),
         0 => Score::EVEN,
-        _ => Score::loss_in(plies),
+        _ => Score::win_by(score.unsigned_abs()).for_other(),
     }
 }
 

@@ -14,7 +14,7 @@ const ALWAYS: u64 = 400_000;
 /// Nodes a position of a whole folder.
 const WHOLE: u64 = 40_000_000;
 
-fn read(text: &str, game: &Game) -> Action {
+pub(super) fn read(text: &str, game: &Game) -> Action {
     match text.split_once(',') {
         Some((row, col)) => {
             let cols = u32::from(game.arena.play.position().board().cols());
@@ -24,7 +24,7 @@ fn read(text: &str, game: &Game) -> Action {
     }
 }
 
-fn reach(vector: &Vector) -> Game {
+pub(super) fn reach(vector: &Vector) -> Game {
     let mut game = Game::of(&vector.deal);
     for text in vector.moves.iter().filter(|text| *text != "pass") {
         game.arena.play.play(read(text, &game), &[]).unwrap();
