@@ -130,6 +130,6 @@ mod tests {
             scored(4, Value::Estimate(-20), false),
             scored(0, Value::Draw(v1::Draw {}), true),
         ];
-        assert_eq!(heat_map(&game, &actions).unwrap(), "0+  O  [W1]  .\n3+  +9  -4   .\n    0   1   2");
+        assert_eq!(heat_map(&game, &actions).unwrap(), "0+  O  [W1] .\n3+  +9  -4  .\n    0   1   2");
     }
 }
