@@ -10,6 +10,7 @@
 //! | `sh nodes` | a session over a fresh Postgres, with free ports |
 //! | `sql roles` | an owner says it, and a server of that role plays and can do no more |
 //! | `sh serve` | a server understands these flags |
+//! | `sh bench` | each line measures, in so short a time that its figures mean nothing |
 //! | `sh tests` | the file is there and may be run: whoever reads this in a report has run it |
 //! | `ply` | a book that holds, under rules of this release |
 //!
@@ -62,7 +63,7 @@ fn of_kind(language: &str, kind: &str) -> Vec<Block> {
 
 #[test]
 fn every_block_is_held_by_something() {
-    let known = ["sh tour", "python tour", "text tour", "sh nodes", "sql roles", "sh serve", "sh tests", "ply "];
+    let known = ["sh tour", "python tour", "text tour", "sh nodes", "sql roles", "sh serve", "sh bench", "sh tests", "ply "];
     for block in blocks() {
         let kind = format!("{} {}", block.language, block.kind);
         assert!(known.contains(&kind.as_str()), "nothing runs this block: {block:?}");
@@ -177,6 +178,18 @@ fn servers_understand_their_flags() {
             let output = Command::new(node::binary()).args(flags).arg("--help").output().unwrap();
             assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
         }
+    }
+}
+
+#[test]
+fn what_is_measured_can_be() {
+    let binaries = postgres::binaries();
+    for line in of_kind("sh", "bench").iter().flat_map(|block| block.text.lines()) {
+        let flags = line.strip_prefix("cargo run --release -- bench ").expect("it is cargo that runs the bench").split(' ');
+        let mut bench = Command::new(node::binary());
+        bench.arg("bench").args(flags).args(["--seconds", "1", "--rounds", "1", "--callers", "2", "--postgres"]).arg(&binaries);
+        let output = bench.current_dir(node::root()).stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success() && !output.stdout.is_empty(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }
 

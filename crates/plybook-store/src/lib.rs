@@ -5,6 +5,7 @@
 //! | [`store`] | the trait, and what goes in and comes out |
 //! | [`foreign`] | a book that was played elsewhere |
 //! | [`postgres`] | many nodes over one database |
+//! | [`floor`] | what that database can do at most, for benchmarks |
 //! | [`sqlite`] | the embedded default: one file, one node |
 //! | [`refused`] | refused requests, as they are remembered |
 //! | [`error`] | why a store cannot answer |
@@ -27,7 +28,7 @@ pub mod store;
 
 pub use error::Error;
 pub use foreign::{Foreign, ForeignBook, Import};
-pub use postgres::{Postgres, PostgresOptions};
+pub use postgres::{Postgres, PostgresOptions, floor};
 pub use refused::{Refused, StoredRefusal};
 pub use sqlite::{Sqlite, SqliteOptions};
 pub use store::{

@@ -12,6 +12,7 @@
 //! | `refusals` | refused requests, in batches and pages |
 //! | `snapshot` | games at some of their entries |
 //! | `wake` | hints between nodes |
+//! | [`floor`] | the database without Plybook, for benchmarks |
 //!
 //! Invariant: a write is one statement (an import and a fork are one transaction), so the database alone decides between racing nodes, and it
 //! runs in a task of its own, so a caller who leaves never cuts it off halfway.
@@ -19,6 +20,7 @@
 mod append;
 mod connect;
 mod create;
+pub mod floor;
 mod import;
 mod lines;
 mod list;

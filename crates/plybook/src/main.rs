@@ -4,6 +4,7 @@
 
 mod advice;
 mod analyze;
+mod bench;
 mod compare;
 mod database;
 mod drawing;
@@ -66,6 +67,8 @@ enum Command {
     /// Keeps .ply books of other servers as evidence, and plays recorded games through the API: Connect Four,
     /// Othello, gomoku, SGF, JSON lines
     Import(import::ImportArgs),
+    /// Measures this machine: moves, streams, books and bots, each beside what the database and the wire do at most
+    Bench(bench::BenchArgs),
 }
 
 #[tokio::main]
@@ -85,6 +88,7 @@ async fn main() -> ExitCode {
         Command::Keygen(args) => keys::generate(&args),
         Command::Keys(args) => keys::list(args).await,
         Command::Import(args) => import::run(args).await,
+        Command::Bench(args) => bench::run(args).await,
     };
     exit::code(result)
 }

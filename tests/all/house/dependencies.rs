@@ -17,7 +17,10 @@ const INSIDE: &[(&str, &[&str])] = &[
     ("plybook-store", &["plybook-core"]),
     ("plybook-server", &["plybook-core", "plybook-rulesets", "plybook-bots", "plybook-store", "plybook-proto"]),
     ("plybook-client", &["plybook-proto"]),
-    ("plybook", &["plybook-core", "plybook-rulesets", "plybook-proto", "plybook-store", "plybook-server", "plybook-client"]),
+    (
+        "plybook",
+        &["plybook-core", "plybook-rulesets", "plybook-bots", "plybook-proto", "plybook-store", "plybook-server", "plybook-client"],
+    ),
     (
         "plybook-tests",
         &["plybook-core", "plybook-rulesets", "plybook-bots", "plybook-proto", "plybook-store", "plybook-server", "plybook-client"],

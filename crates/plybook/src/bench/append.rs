@@ -1,0 +1,76 @@
+//! `append`: MakeMove on many games. Every caller plays games of its own, in turn.
+//!
+//! Invariant: no two callers meet in a game, so every move is accepted.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::contender::{Contender, Name, Unit};
+use super::game::{Board, Game};
+use super::lines::Line;
+use super::load::{self, Asked, Caller};
+use super::site::Site;
+use super::slice::Slice;
+
+/// Moves on many games, by so many callers.
+pub(super) async fn contender(site: &Site, callers: usize, board: Board) -> anyhow::Result<Box<dyn Contender>> {
+    let players = site.lines(callers).await?.into_iter().map(|line| Player { line, board, games: Vec::new(), turn: 0 }).collect();
+    Ok(Box::new(Append { players, games: site.games_a_caller(), board }))
+}
+
+struct Append {
+    players: Vec<Player>,
+    games: usize,
+    board: Board,
+}
+
+#[async_trait]
+impl Contender for Append {
+    fn name(&self) -> Name {
+        let games = (self.players.len() * self.games) as u64;
+        Name::new("append", self.players.len(), Unit::Moves).with("games", games).with("board", self.board.side.into())
+    }
+
+    /// Games that are over are replaced.
+    async fn ready(&mut self, _: Duration) -> anyhow::Result<()> {
+        let games = self.games;
+        let deal = |mut player: Player| async move {
+            player.games.retain(Game::goes_on);
+            while player.games.len() < games {
+                player.games.push(Game::create(&mut player.line, player.board).await?);
+            }
+            anyhow::Ok(player)
+        };
+        self.players = futures::future::try_join_all(std::mem::take(&mut self.players).into_iter().map(deal)).await?;
+        Ok(())
+    }
+
+    async fn slice(&mut self, lasts: Duration) -> anyhow::Result<Slice> {
+        let (players, slice) = load::run(std::mem::take(&mut self.players), lasts).await?;
+        self.players = players;
+        Ok(slice)
+    }
+}
+
+struct Player {
+    line: Line,
+    board: Board,
+    games: Vec<Game>,
+    turn: usize,
+}
+
+impl Caller for Player {
+    async fn ask(&mut self) -> anyhow::Result<Asked> {
+        let (at, games) = (self.turn, self.games.len());
+        let Some(game) = self.games.get_mut(at) else { return Ok(Asked::Spent) };
+        self.turn = (at + 1) % games;
+        if !game.goes_on() {
+            // A long slice; a creation is an append too, but not what is counted.
+            *game = Game::create(&mut self.line, self.board).await?;
+            return Ok(Asked::InVain);
+        }
+        game.step(&mut self.line).await?;
+        Ok(Asked::Did(1))
+    }
+}

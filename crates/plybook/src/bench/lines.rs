@@ -1,0 +1,45 @@
+//! Connections from the callers to the nodes.
+//!
+//! Invariant: callers are spread over nodes and connections in turn. Nothing is retried: a call that fails
+//! fails the run, because a figure with failed calls in it means nothing.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use plybook_proto::v1;
+use plybook_proto::v1::audit_service_client::AuditServiceClient;
+use plybook_proto::v1::game_service_client::GameServiceClient;
+use tonic::transport::{Channel, Endpoint};
+
+/// Callers that share a connection.
+pub(super) const CALLERS_A_CONNECTION: usize = 64;
+const CONNECT_WITHIN: Duration = Duration::from_secs(30);
+
+/// A caller's way to a node. Answers come unpacked: the generator shares the cores with what it measures.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) games: GameServiceClient<Channel>,
+    pub(super) audit: AuditServiceClient<Channel>,
+}
+
+impl Line {
+    /// A call that does nothing: of a node without a key the answer is empty, and no store is asked.
+    pub(super) async fn empty_call(&mut self) -> anyhow::Result<()> {
+        self.audit.list_keys(v1::ListKeysRequest {}).await?;
+        Ok(())
+    }
+}
+
+/// Lines for so many callers, of whom so many share a connection; a server takes a thousand calls at once on one.
+pub(super) async fn lines(urls: &[String], callers: usize, a_connection: usize) -> anyhow::Result<Vec<Line>> {
+    let connections = callers.div_ceil(a_connection).max(1);
+    let mut open = Vec::new();
+    for _ in 0..connections.max(urls.len().min(callers)).div_ceil(urls.len()) {
+        for url in urls {
+            let endpoint = Endpoint::from_shared(url.clone())?.connect_timeout(CONNECT_WITHIN).tcp_nodelay(true);
+            let channel = endpoint.connect().await.with_context(|| format!("{url} does not answer"))?;
+            open.push(Line { games: GameServiceClient::new(channel.clone()), audit: AuditServiceClient::new(channel) });
+        }
+    }
+    Ok(open.into_iter().cycle().take(callers).collect())
+}
