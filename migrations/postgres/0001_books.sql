@@ -10,6 +10,8 @@
 --   one answer a request, for ever .......... book_entry_request_once, game_creation_once
 --   entries never change or vanish .......... trigger book_entry_is_append_only, and the rights below
 --   lines fit beside their key .............. book_entry_line_fits
+--   what is due is done by one node at a time  due.claim, and the lease that due.due_at is pushed by
+--   an outage is recorded once .............. the lock on heartbeat's one row
 --
 -- There is no foreign key from book_entry to game: it would lock the game's row, and so write it, with
 -- every move. The append's condition already demands entry 1, which only a creation writes.
@@ -219,6 +221,67 @@ CREATE TABLE refusal (
 
 CREATE INDEX refusal_by_age ON refusal (refused_at);
 
+-- What has to be done later, by whichever node comes first: a clock that runs out, a bot that is to move. At most
+-- one row a game and kind.
+--
+-- * A row is a reminder and never a decision: whoever claims it looks into the book. So it may fire too early or
+--   in vain, and must never fire too late. It is written by the very statement that appends the entry which makes it
+--   so, and only where that moves it EARLIER: a move that gives a player more time writes nothing here, and the row
+--   is put off when it fires.
+-- * A claim puts due_at off by a lease, so that no other node takes the row meanwhile, and so that it is due again
+--   by itself where the node dies. claim is random for each claim, so nobody is mistaken for another claimer, even
+--   where the row was deleted and made anew. Whoever arms the row takes the claim away: what the claimer decides
+--   was decided without knowing that.
+-- * What serves the claim is due_soonest, over all tenants: sweeping belongs to none of them. due_of_tenant serves
+--   "which games of mine are due soon", and clocks alone are asked for.
+-- * Rows come, are put off and go all the time, so pages keep room and vacuum comes early: dead rows at the front
+--   of due_soonest are what every claim would have to pass. Taking a claim away without moving the row is HOT.
+-- * There is no foreign key to game: it would lock the game's row with every arming.
+CREATE TABLE due (
+    tenant_id int         NOT NULL,
+    -- Claims since it was armed or settled: those that came to nothing, and the one that may be running.
+    attempts  int         NOT NULL DEFAULT 0,
+    game_id   uuid        NOT NULL,
+    -- The earliest time at which there may be something to do; while claimed, the end of the lease. Whole milliseconds.
+    due_at    timestamptz NOT NULL,
+    kind      text COLLATE "C" NOT NULL,
+    -- Whose turn it is to settle it; NULL where nobody claimed it.
+    claim     uuid,
+
+    CONSTRAINT due_pkey PRIMARY KEY (tenant_id, game_id, kind),
+    CONSTRAINT due_kind_is_known CHECK (kind IN ('time', 'bot')),
+    CONSTRAINT due_attempts_are_claims CHECK (attempts >= 0 AND (attempts > 0) = (claim IS NOT NULL))
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 200,
+        autovacuum_analyze_scale_factor = 0.05);
+
+CREATE INDEX due_soonest ON due (due_at);
+CREATE INDEX due_of_tenant ON due (tenant_id, due_at, game_id) WHERE kind = 'time';
+
+-- Whether anybody serves at all: every node beats every few seconds. One row for all of them, and no tenant's: its
+-- lock puts their beats in a row, so that of the nodes that come back together one finds the gap.
+CREATE TABLE heartbeat (
+    single  boolean     NOT NULL,
+    -- By this database's clock; NULL before the first beat of all.
+    beat_at timestamptz,
+    -- Whose beat it was, for people.
+    node    uuid,
+
+    CONSTRAINT heartbeat_pkey PRIMARY KEY (single),
+    CONSTRAINT heartbeat_is_one_row CHECK (single)
+);
+
+INSERT INTO heartbeat (single) VALUES (true);
+
+-- Times when no node was there, so that players can be given back what it took from them: from the last beat of
+-- anybody to the one that found the gap. Bounded: whoever records one forgets the oldest.
+CREATE TABLE outage (
+    from_at timestamptz NOT NULL,
+    to_at   timestamptz NOT NULL,
+
+    CONSTRAINT outage_pkey PRIMARY KEY (from_at),
+    CONSTRAINT outage_ends_after_it_began CHECK (to_at > from_at)
+);
+
 -- What was evidence yesterday is evidence today.
 CREATE TRIGGER foreign_book_is_final BEFORE UPDATE OR DELETE ON foreign_book
     FOR EACH ROW EXECUTE FUNCTION plybook_refuse_change();
@@ -226,8 +289,8 @@ CREATE TRIGGER foreign_book_is_not_truncated BEFORE TRUNCATE ON foreign_book
     FOR EACH STATEMENT EXECUTE FUNCTION plybook_refuse_change();
 
 -- All that a server's role needs, where it is not the owner of these tables: SELECT plybook_grant('app').
--- It may rewrite what the book can restore, states and snapshots, and delete refusals, which are bounded;
--- nothing else.
+-- It may rewrite what the book can restore, states, snapshots and what is due, and delete refusals and outages, which
+-- are bounded; nothing else.
 CREATE FUNCTION plybook_grant(app regrole) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('GRANT SELECT ON tenant, game, game_player, game_seed, book_entry, _sqlx_migrations TO %s', app);
@@ -236,5 +299,8 @@ BEGIN
     EXECUTE format('GRANT UPDATE (state) ON game TO %s', app);
     EXECUTE format('GRANT SELECT, INSERT, DELETE ON refusal TO %s', app);
     EXECUTE format('GRANT SELECT, INSERT ON foreign_book TO %s', app);
+    EXECUTE format('GRANT SELECT, INSERT, DELETE, UPDATE (due_at, attempts, claim) ON due TO %s', app);
+    EXECUTE format('GRANT SELECT, UPDATE (beat_at, node) ON heartbeat TO %s', app);
+    EXECUTE format('GRANT SELECT, INSERT, DELETE ON outage TO %s', app);
 END
 $$;

@@ -162,6 +162,52 @@ CREATE TABLE refusal (
 CREATE INDEX refusal_of_game ON refusal (tenant_id, game_id, number);
 CREATE INDEX refusal_by_age ON refusal (refused_at);
 
+-- What has to be done later: a clock that runs out, a bot that is to move. At most one row a game and kind.
+--
+-- A row is a reminder and never a decision: whoever claims it looks into the book. So it may fire too early or in
+-- vain, and must never fire too late. It is written by the transaction that appends the entry which makes it so, and
+-- only where that moves it EARLIER; a later time is put in when it fires. A claim puts due_at off by a lease, so that
+-- it is due again by itself where its claimer dies. claim is random for each claim; whoever arms the row takes it away.
+CREATE TABLE due (
+    tenant_id INTEGER NOT NULL,
+    game_id   BLOB    NOT NULL,
+    kind      TEXT    NOT NULL,
+    -- The earliest time at which there may be something to do; while claimed, the end of the lease. As headers print
+    -- it, so that texts are ordered as times are.
+    due_at    TEXT    NOT NULL,
+    -- Claims since it was armed or settled: those that came to nothing, and the one that may be running.
+    attempts  INTEGER NOT NULL DEFAULT 0,
+    -- Whose turn it is to settle it; NULL where nobody claimed it.
+    claim     BLOB    CONSTRAINT due_claim_is_a_uuid CHECK (length(claim) = 16),
+
+    CONSTRAINT due_pkey PRIMARY KEY (tenant_id, game_id, kind),
+    CONSTRAINT due_of_a_game FOREIGN KEY (tenant_id, game_id) REFERENCES game (tenant_id, id),
+    CONSTRAINT due_attempts_are_claims CHECK (attempts >= 0 AND (attempts > 0) = (claim IS NOT NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX due_soonest ON due (due_at);
+CREATE INDEX due_of_tenant ON due (tenant_id, due_at, game_id) WHERE kind = 'time';
+
+-- Whether the file is served at all: whoever serves it beats every few seconds. One row, and no tenant's.
+CREATE TABLE heartbeat (
+    single  INTEGER NOT NULL CONSTRAINT heartbeat_pkey PRIMARY KEY CONSTRAINT heartbeat_is_one_row CHECK (single = 1),
+    -- NULL before the first beat of all.
+    beat_at TEXT,
+    -- Whose beat it was, for people.
+    node    BLOB
+) STRICT;
+
+INSERT INTO heartbeat (single) VALUES (1);
+
+-- Times when nobody was there, so that players can be given back what it took from them: from the last beat of
+-- anybody to the one that found the gap. Bounded: whoever records one forgets the oldest.
+CREATE TABLE outage (
+    from_at TEXT NOT NULL CONSTRAINT outage_pkey PRIMARY KEY,
+    to_at   TEXT NOT NULL,
+
+    CONSTRAINT outage_ends_after_it_began CHECK (to_at > from_at)
+) STRICT, WITHOUT ROWID;
+
 -- What was evidence yesterday is evidence today.
 CREATE TRIGGER foreign_book_is_never_updated BEFORE UPDATE ON foreign_book
 BEGIN

@@ -1,6 +1,11 @@
 //! What both stores promise, and what each promises alone.
 
 mod conduct;
+mod due;
+mod due_model;
+mod due_outages;
+mod due_racing;
+mod due_stores;
 mod foreign;
 mod given;
 mod lists;
@@ -15,7 +20,9 @@ mod wakes;
 use std::sync::Arc;
 
 use plybook_core::{Digest, Seed, Seq, Time, Uuid};
-use plybook_store::{Append, Create, GameKey, NewEntry, NewGame, RequestKey, Sqlite, SqliteOptions, State, Store, StoredEntry, TenantId};
+use plybook_store::{
+    Append, Arms, Create, DueChange, GameKey, NewEntry, NewGame, RequestKey, Sqlite, SqliteOptions, State, Store, StoredEntry, TenantId,
+};
 
 /// Runs each behaviour once over SQLite and once over Postgres.
 macro_rules! on_both_stores {
@@ -66,6 +73,7 @@ fn new_game(key: GameKey, request: RequestKey) -> NewGame {
         ruleset_version: 3,
         players: vec!["ann".to_owned(), "bob".to_owned()],
         given: Vec::new(),
+        arms: Arms::NONE,
     }
 }
 
@@ -76,7 +84,16 @@ fn link(key: GameKey, seq: u32) -> Digest {
 
 fn new_entry(key: GameKey, seq: u32, request: RequestKey) -> NewEntry {
     let line = format!("{seq} move {}", request.id);
-    NewEntry { key, seq: Seq(seq), previous: link(key, seq.saturating_sub(1)), request, digest: link(key, seq), line, state: None }
+    NewEntry {
+        key,
+        seq: Seq(seq),
+        previous: link(key, seq.saturating_sub(1)),
+        request,
+        digest: link(key, seq),
+        line,
+        state: None,
+        due: DueChange::Keep,
+    }
 }
 
 /// The entry as a reader must find it.

@@ -22,8 +22,8 @@ use plybook_server::signing::Keys;
 use plybook_server::thinking::Thinking;
 use plybook_server::{Config, Parts, Server};
 use plybook_store::{
-    Append, Create, Error, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Refused, Snapshot, Sqlite,
-    SqliteOptions, State, Store, StoredEntry, StoredRefusal, Summary, TenantId, Wake,
+    Append, Claimed, Create, DueSoon, Error, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Outage,
+    Refused, Snapshot, Sqlite, SqliteOptions, State, Store, StoredDue, StoredEntry, StoredRefusal, Summary, TenantId, Wake,
 };
 use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 use tempfile::TempDir;
@@ -283,6 +283,16 @@ pub enum Call {
     SaveSnapshot,
     /// `snapshot`.
     Snapshot,
+    /// `claim_due`.
+    Claim,
+    /// `settle_due`.
+    Settle,
+    /// `next_due`, `due_of` and `list_due`.
+    Due,
+    /// `beat`.
+    Beat,
+    /// `outages`.
+    Outages,
 }
 
 /// What goes wrong.
@@ -463,6 +473,34 @@ impl Store for Handled {
 
     async fn snapshot(&self, key: GameKey, format: u16, at_most: Seq) -> Result<Nearest, Error> {
         self.through(Call::Snapshot, self.inner().snapshot(key, format, at_most)).await
+    }
+
+    async fn claim_due(&self, limit: u32, lease: Duration) -> Result<Vec<Claimed>, Error> {
+        self.through(Call::Claim, self.inner().claim_due(limit, lease)).await
+    }
+
+    async fn settle_due(&self, claimed: &Claimed, next: Option<Time>) -> Result<bool, Error> {
+        self.through(Call::Settle, self.inner().settle_due(claimed, next)).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Time>, Error> {
+        self.through(Call::Due, self.inner().next_due()).await
+    }
+
+    async fn due_of(&self, key: GameKey) -> Result<Vec<StoredDue>, Error> {
+        self.through(Call::Due, self.inner().due_of(key)).await
+    }
+
+    async fn list_due(&self, tenant: TenantId, before: Time, after: Option<DueSoon>, limit: u32) -> Result<Vec<DueSoon>, Error> {
+        self.through(Call::Due, self.inner().list_due(tenant, before, after, limit)).await
+    }
+
+    async fn beat(&self, node: Uuid, silence: Duration) -> Result<Option<Outage>, Error> {
+        self.through(Call::Beat, self.inner().beat(node, silence)).await
+    }
+
+    async fn outages(&self, from: Time, to: Time, limit: u32) -> Result<Vec<Outage>, Error> {
+        self.through(Call::Outages, self.inner().outages(from, to, limit)).await
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {

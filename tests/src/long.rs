@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use plybook_core::{Action, Cell, Uuid};
-use plybook_store::{Create, GameKey, NewGame, RequestKey, Sqlite, SqliteOptions, Store, TenantId};
+use plybook_store::{Arms, Create, GameKey, NewGame, RequestKey, Sqlite, SqliteOptions, Store, TenantId};
 use sqlx::{Connection as _, SqliteConnection};
 
 use crate::patience::PATIENCE;
@@ -35,6 +35,7 @@ pub async fn book(file: &Path, entries: u32) -> String {
         ruleset_version: header.ruleset.version,
         players: Vec::new(),
         given: Vec::new(),
+        arms: Arms::NONE,
     };
     let store = Sqlite::open(&SqliteOptions { busy_timeout: PATIENCE, ..SqliteOptions::new(file) }).await.unwrap();
     assert_eq!(store.create(new).await.unwrap(), Create::Created);

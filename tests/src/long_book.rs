@@ -9,7 +9,7 @@ use plybook_core::game::{Ask, Request};
 use plybook_core::{Digest, Game, Header, Seat, Seed, Seq, Uuid};
 use plybook_proto::v1;
 use plybook_rulesets::Registry;
-use plybook_store::{GameKey, NewEntry, RequestKey, TenantId};
+use plybook_store::{DueChange, GameKey, NewEntry, RequestKey, TenantId};
 use sha2::Digest as _;
 
 use crate::postgres::TestDatabase;
@@ -50,6 +50,7 @@ impl LongBook {
             line: entry.to_string(),
             digest: applied.digest,
             state: None,
+            due: DueChange::Keep,
         }
     }
 

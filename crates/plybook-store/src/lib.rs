@@ -7,6 +7,8 @@
 //! | [`postgres`] | many nodes over one database |
 //! | [`floor`] | what that database can do at most, for benchmarks |
 //! | [`sqlite`] | the embedded default: one file, one node |
+//! | [`due`] | what has to be done later, by whichever node comes first |
+//! | [`outage`] | times when no node was there |
 //! | [`refused`] | refused requests, as they are remembered |
 //! | [`error`] | why a store cannot answer |
 //! | `migrations`, `row`, `fault` | the schema, columns as values, what a database's complaint means |
@@ -15,10 +17,12 @@
 //! ever, and durable before it is answered; entries are never changed or removed; only this crate
 //! knows SQL. A store keeps text and digests and never asks what they mean.
 
+pub mod due;
 pub mod error;
 mod fault;
 pub mod foreign;
 mod migrations;
+pub mod outage;
 mod page;
 pub mod postgres;
 pub mod refused;
@@ -26,8 +30,10 @@ mod row;
 pub mod sqlite;
 pub mod store;
 
+pub use due::{Arms, Claimed, DueChange, DueKey, DueKind, DueSoon, StoredDue};
 pub use error::Error;
 pub use foreign::{Foreign, ForeignBook, Import};
+pub use outage::Outage;
 pub use postgres::{Postgres, PostgresOptions, floor};
 pub use refused::{Refused, StoredRefusal};
 pub use sqlite::{Sqlite, SqliteOptions};

@@ -5,10 +5,12 @@
 //! | `connect` | options, the pool and its sessions |
 //! | `create` | a game in one statement; with the lines given to it, in one transaction |
 //! | `append` | an entry in one statement, and what else may have come of it |
+//! | `due` | what has to be done later: claimed, settled, listed |
 //! | `import` | a book that was played elsewhere, in one transaction |
 //! | `lines` | many lines at once |
 //! | `read` | entries, requests, seeds |
 //! | `list` | pages of games |
+//! | `outage` | beats, and the gaps between them |
 //! | `refusals` | refused requests, in batches and pages |
 //! | `snapshot` | games at some of their entries |
 //! | `wake` | hints between nodes |
@@ -20,10 +22,12 @@
 mod append;
 mod connect;
 mod create;
+mod due;
 pub mod floor;
 mod import;
 mod lines;
 mod list;
+mod outage;
 mod read;
 mod refusals;
 mod snapshot;
@@ -43,9 +47,11 @@ use tracing::Instrument;
 
 pub use self::connect::PostgresOptions;
 use self::wake::Wakes;
+use crate::due::{Claimed, DueSoon, StoredDue};
 use crate::error::Error;
 use crate::fault::{UNDEFINED_TABLE, classify, sqlstate};
 use crate::migrations;
+use crate::outage::Outage;
 use crate::refused::{Refused, StoredRefusal};
 use crate::store::{
     Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Snapshot, State, Store, StoredEntry,
@@ -202,6 +208,37 @@ impl Store for Postgres {
 
     async fn snapshot(&self, key: GameKey, format: u16, at_most: Seq) -> Result<Nearest, Error> {
         snapshot::nearest(&self.link, key, format, at_most).await
+    }
+
+    async fn claim_due(&self, limit: u32, lease: Duration) -> Result<Vec<Claimed>, Error> {
+        let link = self.link.clone();
+        self.write(async move { due::claim(&link, limit, lease).await }).await
+    }
+
+    async fn settle_due(&self, claimed: &Claimed, next: Option<Time>) -> Result<bool, Error> {
+        let (link, claimed) = (self.link.clone(), *claimed);
+        self.write(async move { due::settle(&link, &claimed, next).await }).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Time>, Error> {
+        due::next(&self.link).await
+    }
+
+    async fn due_of(&self, key: GameKey) -> Result<Vec<StoredDue>, Error> {
+        due::of(&self.link, key).await
+    }
+
+    async fn list_due(&self, tenant: TenantId, before: Time, after: Option<DueSoon>, limit: u32) -> Result<Vec<DueSoon>, Error> {
+        due::list(&self.link, tenant, before, after, limit).await
+    }
+
+    async fn beat(&self, node: Uuid, silence: Duration) -> Result<Option<Outage>, Error> {
+        let link = self.link.clone();
+        self.write(async move { outage::beat(&link, node, silence).await }).await
+    }
+
+    async fn outages(&self, from: Time, to: Time, limit: u32) -> Result<Vec<Outage>, Error> {
+        outage::between(&self.link, from, to, limit).await
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {

@@ -7,11 +7,12 @@ use plybook_core::limits::SNAPSHOT_BYTES_MAX;
 use plybook_core::{Digest, Seed, Seq, Time, Uuid};
 use sqlx::{ColumnIndex, Database, Decode, Row, Type};
 
+use crate::due::{Claimed, DueKey, StoredDue, kind_from};
 use crate::error::Error;
 use crate::fault::classify;
 use crate::foreign::Foreign;
 use crate::refused::{Refused, StoredRefusal};
-use crate::store::{Append, GameKey, Nearest, Snapshot, State, StoredEntry, Summary};
+use crate::store::{Append, GameKey, Nearest, Snapshot, State, StoredEntry, Summary, TenantId};
 
 /// A row of either database with the column types that this crate uses.
 pub(crate) trait Columns {
@@ -75,6 +76,32 @@ pub(crate) trait Columns {
         let imported = Time::parse(&imported).ok_or_else(|| Error::Corrupt(format!("the time of an import is {imported:?}")))?;
         let (by, signature) = (self.text("foreign_imported_by")?, self.text_if_any("foreign_signature")?);
         Ok(Some(Foreign { imported, by, signature }))
+    }
+
+    /// A row that was just claimed; times are stored in different ways.
+    fn claimed(&self, due: Time) -> Result<Claimed, Error> {
+        let game = GameKey { tenant: TenantId(self.number("tenant_id")?), game: self.uuid("game_id")? };
+        let key = DueKey { game, kind: kind_from(&self.text("kind")?)? };
+        Ok(Claimed { key, due, attempts: self.attempts()?, token: self.uuid("claim")? })
+    }
+
+    fn stored_due(&self, at: Time) -> Result<StoredDue, Error> {
+        Ok(StoredDue { kind: kind_from(&self.text("kind")?)?, at, attempts: self.attempts()? })
+    }
+
+    fn attempts(&self) -> Result<u32, Error> {
+        u32::try_from(self.number("attempts")?).map_err(|_| Error::Corrupt("attempts below none".to_owned()))
+    }
+
+    /// A time in milliseconds.
+    fn time_ms(&self, column: &str) -> Result<Time, Error> {
+        self.wide(column).map(|ms| Time::from_unix_ms(ms.max(0).cast_unsigned()))
+    }
+
+    /// A time as headers print it.
+    fn time_text(&self, column: &str) -> Result<Time, Error> {
+        let text = self.text(column)?;
+        Time::parse(&text).ok_or_else(|| Error::Corrupt(format!("{column} is {text:?}")))
     }
 
     fn snapshot(&self, format: u16) -> Result<Nearest, Error> {

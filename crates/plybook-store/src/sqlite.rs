@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | `busy` | a file that somebody else holds for a moment |
 //! | `connect` | options, the writer, the readers and the schema |
+//! | `due` | what has to be done later: claimed, settled, listed |
+//! | `outage` | beats, and the gaps between them |
 //! | `write` | games and entries, each in one transaction |
 //! | `import` | a book that was played elsewhere, in one transaction |
 //! | `lines` | many lines at once |
@@ -16,14 +18,17 @@
 
 mod busy;
 mod connect;
+mod due;
 mod import;
 mod lines;
+mod outage;
 mod read;
 mod refusals;
 mod snapshot;
 mod write;
 
 use std::path::Path;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use plybook_core::{Seed, Seq, Time, Uuid};
@@ -34,9 +39,11 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
 pub use self::connect::SqliteOptions;
+use crate::due::{Claimed, DueSoon, StoredDue};
 use crate::error::Error;
 use crate::fault::classify;
 use crate::migrations;
+use crate::outage::Outage;
 use crate::refused::{Refused, StoredRefusal};
 use crate::store::{
     Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Snapshot, State, Store, StoredEntry,
@@ -156,6 +163,41 @@ impl Store for Sqlite {
 
     async fn snapshot(&self, key: GameKey, format: u16, at_most: Seq) -> Result<Nearest, Error> {
         snapshot::nearest(&self.readers, key, format, at_most).await
+    }
+
+    async fn claim_due(&self, limit: u32, lease: Duration) -> Result<Vec<Claimed>, Error> {
+        // Most looks find nothing, and the writer is the one that moves wait for.
+        if !due::is_any(&self.readers).await? {
+            return Ok(Vec::new());
+        }
+        let writer = self.writer.clone();
+        self.write(async move { due::claim(&writer, limit, lease).await }).await
+    }
+
+    async fn settle_due(&self, claimed: &Claimed, next: Option<Time>) -> Result<bool, Error> {
+        let (writer, claimed) = (self.writer.clone(), *claimed);
+        self.write(async move { due::settle(&writer, &claimed, next).await }).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Time>, Error> {
+        due::next(&self.readers).await
+    }
+
+    async fn due_of(&self, key: GameKey) -> Result<Vec<StoredDue>, Error> {
+        due::of(&self.readers, key).await
+    }
+
+    async fn list_due(&self, tenant: TenantId, before: Time, after: Option<DueSoon>, limit: u32) -> Result<Vec<DueSoon>, Error> {
+        due::list(&self.readers, tenant, before, after, limit).await
+    }
+
+    async fn beat(&self, node: Uuid, silence: Duration) -> Result<Option<Outage>, Error> {
+        let writer = self.writer.clone();
+        self.write(async move { outage::beat(&writer, node, silence).await }).await
+    }
+
+    async fn outages(&self, from: Time, to: Time, limit: u32) -> Result<Vec<Outage>, Error> {
+        outage::between(&self.readers, from, to, limit).await
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {

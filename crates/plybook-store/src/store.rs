@@ -2,14 +2,18 @@
 //!
 //! Invariant: every key carries the tenant; no answer tells one tenant anything of another.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use plybook_core::book::Link;
 pub use plybook_core::game::State;
 use plybook_core::{Digest, Seed, Seq, Time, Uuid};
 use tokio::sync::mpsc;
 
+use crate::due::{Arms, Claimed, DueChange, DueSoon, StoredDue};
 use crate::error::Error;
 pub use crate::foreign::{Foreign, ForeignBook, Import};
+use crate::outage::Outage;
 use crate::refused::{Refused, StoredRefusal};
 
 /// A tenant's number. Until there are credentials everything belongs to [`TenantId::DEFAULT`].
@@ -62,6 +66,8 @@ pub struct NewGame {
     pub players: Vec<String>,
     /// The lines that a forked game begins with, entries 2 and on; no caller asked for any of them alone.
     pub given: Vec<Link>,
+    /// What is due from the beginning.
+    pub arms: Arms,
 }
 
 /// What came of a creation.
@@ -93,6 +99,8 @@ pub struct NewEntry {
     pub digest: Digest,
     /// The game's state, where this entry changes it.
     pub state: Option<State>,
+    /// What it does to its game's rows in the queue of due games, in the same statement.
+    pub due: DueChange,
 }
 
 /// What came of an append.
@@ -251,6 +259,34 @@ pub trait Store: Send + Sync + 'static {
     /// The snapshot of a game in this format at the latest entry that is not after `at_most`. Nobody knows
     /// whether it is right: whoever takes it holds it against the book.
     async fn snapshot(&self, key: GameKey, format: u16, at_most: Seq) -> Result<Nearest, Error>;
+
+    /// Claims rows of any tenant that are due by the database's clock, the one that was due first to begin with, at
+    /// most `limit`. Each is this claimer's alone for as long as the lease, at most [`LEASE_MAX`](crate::due::LEASE_MAX);
+    /// then it is due again. There may be more, also where fewer than `limit` are answered. A crash of the database may
+    /// lose a claim, as if it had never been.
+    async fn claim_due(&self, limit: u32, lease: Duration) -> Result<Vec<Claimed>, Error>;
+
+    /// Ends a claim: the row is due again at `next`, or gone. Does nothing and answers no where it is not this
+    /// claimer's any more: an append armed it or the game ended, or its lease ran out and another claimed it.
+    async fn settle_due(&self, claimed: &Claimed, next: Option<Time>) -> Result<bool, Error>;
+
+    /// When the next row of any tenant is due, perhaps long ago; nothing where none is there. Until then a claim
+    /// finds nothing, unless an append arms an earlier one.
+    async fn next_due(&self) -> Result<Option<Time>, Error>;
+
+    /// The rows of a game.
+    async fn due_of(&self, key: GameKey) -> Result<Vec<StoredDue>, Error>;
+
+    /// Games of a tenant whose [`DueKind::Time`](crate::due::DueKind::Time) is due before this time, the soonest first,
+    /// those behind `after`, at most `limit`. Their true times may be later.
+    async fn list_due(&self, tenant: TenantId, before: Time, after: Option<DueSoon>, limit: u32) -> Result<Vec<DueSoon>, Error>;
+
+    /// Says that this node is there. Where nobody had said so for longer than `silence`, by the database's clock, that
+    /// gap is recorded and answered, to one node alone.
+    async fn beat(&self, node: Uuid, silence: Duration) -> Result<Option<Outage>, Error>;
+
+    /// Recorded outages that have some time between these two in them, the oldest first, at most `limit`.
+    async fn outages(&self, from: Time, to: Time, limit: u32) -> Result<Vec<Outage>, Error>;
 
     /// Milliseconds since the epoch by the database's clock.
     async fn clock_unix_ms(&self) -> Result<u64, Error>;

@@ -219,6 +219,7 @@ async fn another_tenants_game_is_not_there() {
         ruleset_version: 1,
         players: vec![],
         given: Vec::new(),
+        arms: plybook_store::Arms::NONE,
     };
     local.store.inner().create(game).await.unwrap();
     let told = |key| Told {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use plybook_core::entry::{Body, Entry};
 use plybook_core::game::{Request, State};
 use plybook_core::{Rejection, Seq};
-use plybook_store::{Append, GameKey, NewEntry, RequestKey, StoredEntry};
+use plybook_store::{Append, DueChange, GameKey, NewEntry, RequestKey, StoredEntry};
 
 use crate::games::snapshots::UNDO_LOOK;
 use crate::games::unfit::Unfit;
@@ -103,7 +103,7 @@ impl Games {
         let state = state_after(table.game.state(), &entry);
         let stored = StoredEntry { seq: entry.seq, line, digest, request_id: id.id };
         let previous = table.game.head().digest;
-        let new = NewEntry { key, seq: stored.seq, previous, request: id, line: stored.line.clone(), digest, state };
+        let new = NewEntry { key, seq: stored.seq, previous, request: id, line: stored.line.clone(), digest, state, due: DueChange::Keep };
         match self.store.append(new).await? {
             Append::Stored => {
                 table.appended(&entry, id.id)?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use plybook_core::header::{Entropy, Place, Principal, Receipts, SeedFrom, UndoPolicy};
 use plybook_core::{Game, Header, ParamValue, Params, Rules, RulesetId, Seed, Seq, Terms, limits};
-use plybook_store::{Create, GameKey, NewGame, RequestKey, TenantId};
+use plybook_store::{Arms, Create, GameKey, NewGame, RequestKey, TenantId};
 
 use crate::games::{Games, Opened, SharedTable, Table};
 use crate::refusal::{Original, Refusal};
@@ -87,6 +87,7 @@ impl Games {
             ruleset_version: header.ruleset.version,
             players: header.seats.iter().map(|place| place.player.clone()).collect(),
             given: Vec::new(),
+            arms: Arms::NONE,
         };
         let key = new.key;
         match self.store_new(new).await? {

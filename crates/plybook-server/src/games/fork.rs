@@ -9,7 +9,7 @@ use plybook_core::game::{Fork, ForkError, Forked, fork};
 use plybook_core::header::{Entropy, Principal, Receipts};
 use plybook_core::standing::StandingMoves;
 use plybook_core::{Game, Header, Origin, Seed, Seq};
-use plybook_store::{Create, GameKey, NewGame, RequestKey};
+use plybook_store::{Arms, Create, GameKey, NewGame, RequestKey};
 use tracing::Instrument as _;
 
 use crate::games::create::check_entropy;
@@ -83,6 +83,7 @@ impl Games {
             ruleset_version: header.ruleset.version,
             players: header.seats.iter().map(|place| place.player.clone()).collect(),
             given,
+            arms: Arms::NONE,
         };
         match self.store_new(new).await? {
             Create::Created => Ok(Arc::new(game)),

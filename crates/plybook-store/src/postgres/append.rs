@@ -2,11 +2,13 @@
 //!
 //! Invariant: an entry is stored only after the entry that it is chained to, once a number and once a
 //! request; and of an entry that is not stored the request id is asked first, because a repeated append
-//! also finds its number taken.
+//! also finds its number taken. What else an entry changes hangs on its row: no row, no change.
 
 use sqlx::query;
 
+use super::due::arms_columns;
 use super::{Link, read};
+use crate::due::DueChange;
 use crate::error::Error;
 use crate::fault::classify;
 use crate::row::{append_from_request, seq_column, state_column};
@@ -32,15 +34,54 @@ macro_rules! insert {
 
 const APPEND: &str = insert!();
 
-/// The same, and the game's state with it; only a new entry moves the state.
-const APPEND_AND_MOVE: &str = concat!(
-    "WITH appended AS (",
-    insert!(),
-    "), moved AS (
-         UPDATE game SET state = $9::text FROM appended
-         WHERE game.tenant_id = $1::int AND game.id = $2::uuid)
-     SELECT seq FROM appended"
-);
+/// The same, and what hangs on it.
+macro_rules! insert_and {
+    ($($more:expr),+) => {
+        concat!("WITH appended AS (", insert!(), ")", $($more),+, " SELECT seq FROM appended")
+    };
+}
+
+/// Moves the game's state.
+macro_rules! moved {
+    () => {
+        ", moved AS (
+             UPDATE game SET state = $9::text FROM appended
+             WHERE game.tenant_id = $1::int AND game.id = $2::uuid)"
+    };
+}
+
+/// Makes due rows, or moves them earlier. A claim that stands is taken away even where nothing moves: its claimer
+/// decides without this entry, and must not put the row off behind what this entry makes due.
+macro_rules! armed {
+    ($kinds:literal, $times:literal) => {
+        concat!(
+            ", armed AS (
+                 INSERT INTO due AS d (tenant_id, game_id, kind, due_at)
+                 SELECT $1::int, $2::uuid, a.kind, timestamptz 'epoch' + a.at_ms * interval '1 millisecond'
+                 FROM appended, unnest(",
+            $kinds,
+            "::text[], ",
+            $times,
+            "::bigint[]) AS a (kind, at_ms)
+                 ON CONFLICT (tenant_id, game_id, kind) DO UPDATE
+                 SET due_at = least(d.due_at, EXCLUDED.due_at), attempts = 0, claim = NULL
+                 WHERE d.due_at > EXCLUDED.due_at OR d.claim IS NOT NULL)"
+        )
+    };
+}
+
+macro_rules! disarmed {
+    () => {
+        ", disarmed AS (
+             DELETE FROM due USING appended WHERE due.tenant_id = $1::int AND due.game_id = $2::uuid)"
+    };
+}
+
+const APPEND_AND_MOVE: &str = insert_and!(moved!());
+const APPEND_AND_ARM: &str = insert_and!(armed!("$9", "$10"));
+const APPEND_MOVE_AND_ARM: &str = insert_and!(moved!(), armed!("$10", "$11"));
+const APPEND_AND_DISARM: &str = insert_and!(disarmed!());
+const APPEND_MOVE_AND_DISARM: &str = insert_and!(moved!(), disarmed!());
 
 pub(super) async fn append(link: &Link, entry: &NewEntry) -> Result<Append, Error> {
     if inserts(link, entry).await.map_err(classify)? {
@@ -53,7 +94,7 @@ pub(super) async fn append(link: &Link, entry: &NewEntry) -> Result<Append, Erro
 
 /// The statement; false where the number or the request is taken, or the entry before is missing or another.
 async fn inserts(link: &Link, entry: &NewEntry) -> Result<bool, sqlx::Error> {
-    let mut question = query(if entry.state.is_some() { APPEND_AND_MOVE } else { APPEND })
+    let mut question = query(statement(entry))
         .bind(entry.key.tenant.0)
         .bind(entry.key.game)
         .bind(seq_column(entry.seq))
@@ -65,5 +106,21 @@ async fn inserts(link: &Link, entry: &NewEntry) -> Result<bool, sqlx::Error> {
     if let Some(state) = entry.state {
         question = question.bind(state_column(state));
     }
+    if let DueChange::Arm(arms) = &entry.due {
+        let (kinds, times) = arms_columns(arms);
+        question = question.bind(kinds).bind(times);
+    }
     link.row(question).await.map(|row| row.is_some())
+}
+
+/// The shortest that does what the entry asks for: most entries change nothing but their book.
+const fn statement(entry: &NewEntry) -> &'static str {
+    match (entry.state.is_some(), &entry.due) {
+        (false, DueChange::Keep) => APPEND,
+        (true, DueChange::Keep) => APPEND_AND_MOVE,
+        (false, DueChange::Arm(_)) => APPEND_AND_ARM,
+        (true, DueChange::Arm(_)) => APPEND_MOVE_AND_ARM,
+        (false, DueChange::Disarm) => APPEND_AND_DISARM,
+        (true, DueChange::Disarm) => APPEND_MOVE_AND_DISARM,
+    }
 }

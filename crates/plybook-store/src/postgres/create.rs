@@ -8,6 +8,7 @@ use std::time::Duration;
 use sqlx::postgres::PgConnection;
 use sqlx::{Connection as _, query};
 
+use super::due::arms_columns;
 use super::{Link, Question, lines, read};
 use crate::error::Error;
 use crate::fault::{UNIQUE_VIOLATION, classify, sqlstate};
@@ -31,6 +32,10 @@ const CREATE: &str = "
     ), opened AS (
         INSERT INTO book_entry (tenant_id, game_id, seq, request_id, request_hash, digest, line)
         SELECT tenant_id, id, 1, request_id, request_hash, $8::bytea, $9::text FROM made
+    ), armed AS (
+        INSERT INTO due (tenant_id, game_id, kind, due_at)
+        SELECT made.tenant_id, made.id, a.kind, timestamptz 'epoch' + a.at_ms * interval '1 millisecond'
+        FROM made, unnest($12::text[], $13::bigint[]) AS a (kind, at_ms)
     )
     SELECT id FROM made";
 
@@ -80,6 +85,7 @@ async fn transact(connection: &mut PgConnection, within: Duration, game: &NewGam
 }
 
 fn statement(game: &NewGame) -> Question<'_> {
+    let (kinds, times) = arms_columns(&game.arms);
     query(CREATE)
         .bind(game.key.tenant.0)
         .bind(game.key.game)
@@ -92,4 +98,6 @@ fn statement(game: &NewGame) -> Question<'_> {
         .bind(&game.header)
         .bind(i64::from(game.ruleset_version))
         .bind(game.created.unix_ms().cast_signed())
+        .bind(kinds)
+        .bind(times)
 }

@@ -7,7 +7,8 @@ use plybook_core::limits::LINE_BYTES_MAX;
 use sqlx::query;
 use sqlx::sqlite::{SqliteConnection, SqlitePool};
 
-use super::{lines, read};
+use super::{due, lines, read};
+use crate::due::DueChange;
 use crate::error::Error;
 use crate::fault::classify;
 use crate::row::{append_from_request, seq_column, state_column};
@@ -64,6 +65,7 @@ async fn insert_game(transaction: &mut SqliteConnection, game: &NewGame) -> Resu
     .bind(&game.header)
     .execute(&mut *transaction)
     .await?;
+    due::arm(transaction, game.key, &game.arms).await?;
     lines::insert(transaction, game.key, 1, &game.given).await
 }
 
@@ -128,5 +130,9 @@ async fn insert_entry(transaction: &mut SqliteConnection, entry: &NewEntry) -> R
             .execute(&mut *transaction)
             .await?;
     }
-    Ok(())
+    match &entry.due {
+        DueChange::Keep => Ok(()),
+        DueChange::Arm(arms) => due::arm(transaction, entry.key, arms).await,
+        DueChange::Disarm => due::disarm(transaction, entry.key).await,
+    }
 }
