@@ -53,7 +53,11 @@ pub fn analyse(view: &View<'_>, meter: &mut Meter<'_>, chance: &mut Chance) -> R
     meter.ask()?;
     let mut trial = Trial::new(view);
     let seats = (0..view.position().seats()).map(Seat);
-    let threats = seats.map(|seat| threats(&mut trial, seat, TRIED, meter)).collect::<Result<_, _>>()?;
+    let mut threatens = |seat: Seat| match view.live().contains(seat) {
+        true => threats(&mut trial, seat, TRIED, meter),
+        false => Ok(Vec::new()),
+    };
+    let threats = seats.map(&mut threatens).collect::<Result<_, _>>()?;
     if let Some((actions, counted)) = solved(view, meter)? {
         return Ok(Analysis { actions, exact: true, complete: true, counted, threats, nodes: meter.spent() });
     }

@@ -72,8 +72,10 @@ fn considered(trial: &mut Trial, seat: Seat, legal: &[Action], meter: &mut Meter
     let seats = trial.position().seats();
     let mut other = seat.next(seats);
     while other != seat {
-        let blocks = threats(trial, other, TRIED, meter)?;
-        considered.extend(blocks.into_iter().filter(|action| legal.contains(action)));
+        if trial.live().contains(other) {
+            let blocks = threats(trial, other, TRIED, meter)?;
+            considered.extend(blocks.into_iter().filter(|action| legal.contains(action)));
+        }
         other = other.next(seats);
     }
     considered.extend(legal);
@@ -100,13 +102,12 @@ fn after(trial: &mut Trial, seat: Seat, meter: &mut Meter<'_>) -> Result<Score, 
     if let Some(outcome) = trial.outcome() {
         return Ok(Score::of(outcome, seat, 1));
     }
-    let seats = trial.position().seats();
     let next = trial.seat();
     if next != Some(seat) && can_win(trial, seat, TRIED, meter)? {
         return Ok(Score::loss_in(2));
     }
     let mut value = i64::from(trial.estimate(seat).0);
-    for other in (0..seats).map(Seat).filter(|other| *other != seat && Some(*other) != next) {
+    for other in trial.live().iter().filter(|other| *other != seat && Some(*other) != next) {
         value -= THREAT * threats(trial, other, CONSIDERED, meter)?.len() as i64;
     }
     value += match threats(trial, seat, CONSIDERED, meter)?.len() {

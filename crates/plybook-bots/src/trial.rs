@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 use plybook_core::dice::{Face, Throw};
-use plybook_core::{Action, Cell, CellChange, Content, Outcome, Play, Position, Seat};
+use plybook_core::{Action, Cell, CellChange, Content, Outcome, Play, Position, Seat, SeatSet};
 
 use crate::estimate::Estimate;
 use crate::meter::{LISTED_PER_NODE, Meter};
@@ -26,6 +26,7 @@ pub(crate) struct Trial {
     key: u64,
     keys: Vec<u64>,
     repeats: bool,
+    live: SeatSet,
 }
 
 /// What may be tried, most promising first.
@@ -40,7 +41,7 @@ pub(crate) struct Moves {
 impl Trial {
     pub(crate) fn new(view: &View<'_>) -> Trial {
         let repeats = view.rules().setup().counts_repetition;
-        Trial { play: view.to_trial(), estimate: Estimate::of(view), key: 0, keys: Vec::new(), repeats }
+        Trial { play: view.to_trial(), estimate: Estimate::of(view), key: 0, keys: Vec::new(), repeats, live: view.live() }
     }
 
     pub(crate) const fn position(&self) -> &Position {
@@ -103,7 +104,22 @@ impl Trial {
         }
         self.estimate.enter(changes.cells());
         self.play.step(changes, !faces.is_empty());
+        self.pass_over_who_left();
         Ok(true)
+    }
+
+    /// As in the game: where the rules give the turn to a seat that has left, the next one has it.
+    fn pass_over_who_left(&mut self) {
+        if self.seat().is_some_and(|seat| !self.live.contains(seat))
+            && let Some((next, _)) = self.play.next_mover(self.live)
+        {
+            self.play.pass_to(next);
+        }
+    }
+
+    /// The seats that have not left.
+    pub(crate) const fn live(&self) -> SeatSet {
+        self.live
     }
 
     /// One step back; nothing where none was taken.

@@ -5,7 +5,7 @@
 //! node may remember more than another. There is no seed in it, and no die that was not thrown yet.
 
 use plybook_core::rules::Topology;
-use plybook_core::{Action, Params, Play, Position, Rules, RulesetId, Seat, diagram};
+use plybook_core::{Action, Game, Params, Play, Position, Rules, RulesetId, Seat, SeatSet, diagram};
 
 /// A game at one position, to be looked at.
 #[derive(Clone, Copy, Debug)]
@@ -13,12 +13,30 @@ pub struct View<'a> {
     play: &'a Play,
     ruleset: &'a RulesetId,
     params: &'a Params,
+    live: SeatSet,
 }
 
 impl<'a> View<'a> {
-    /// A view of `play`, whose rules are `ruleset` with `params`.
+    /// A view of `play`, whose rules are `ruleset` with `params`, at a full table.
     pub const fn new(play: &'a Play, ruleset: &'a RulesetId, params: &'a Params) -> View<'a> {
-        View { play, ruleset, params }
+        View { play, ruleset, params, live: SeatSet::all(play.position().seats()) }
+    }
+
+    /// A view of a game.
+    pub fn of(game: &'a Game) -> View<'a> {
+        let header = game.header();
+        View::new(game.play(), &header.ruleset, &header.params).among(game.live())
+    }
+
+    /// The same where only these seats have not left.
+    #[must_use]
+    pub const fn among(self, live: SeatSet) -> View<'a> {
+        View { live, ..self }
+    }
+
+    /// The seats that have not left.
+    pub const fn live(&self) -> SeatSet {
+        self.live
     }
 
     /// The kind of game.

@@ -223,8 +223,7 @@ impl Thinking {
             let _place = place;
             let stop = || cancel.is_cancelled() || draining.is_cancelled();
             let mut meter = Meter::new(budget, &stop);
-            let header = game.header();
-            let view = View::new(game.play(), &header.ruleset, &header.params);
+            let view = View::of(&game);
             // Nothing of it is used again after a panic but the count of nodes.
             let found = catch_unwind(AssertUnwindSafe(|| {
                 meter.ask()?;
@@ -239,7 +238,7 @@ impl Thinking {
             match found {
                 Ok(found) => found.map_err(|why| Unthought::of(why, draining.is_cancelled())),
                 Err(()) => {
-                    tracing::error!(game = %header.game, "a strategy panicked");
+                    tracing::error!(game = %game.header().game, "a strategy panicked");
                     Err(Unthought::Panicked)
                 }
             }

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use plybook_bots::{Analysis, Bots, Budget, Chance, Choice, Meter, NoChoice, analyse};
-use plybook_core::{Digest, Play, RulesetId, Seed};
+use plybook_core::{Digest, Play, RulesetId, Seat, SeatSet, Seed};
 use plybook_tests::arena::{Arena, Bot, bot};
 use plybook_tests::deal::{Deal, RULESETS};
 use plybook_tests::random::{Random, repeat};
@@ -179,4 +179,42 @@ fn a_board_of_a_million_cells_is_played() {
         let blocks = ["cu499", "cz504"].contains(&arena.write(choice.action).as_str());
         assert!(blocks || !block, "{bot:?} chose {}", arena.write(choice.action));
     }
+}
+
+#[test]
+fn a_seat_that_has_left_is_given_no_turn_ahead() {
+    // X and O have left two of three marks in two lines; Y moves, and A, who could win at once, is gone.
+    let deal = Deal { seats: 3, ..Deal::of("mnk").with("rows", 3).with("cols", 4).with("k", 3) };
+    let mut arena = Arena::of(&deal, 1);
+    for notation in ["a1", "a3", "d2", "b1", "b3"] {
+        let action = arena.play.rules().read_action(notation).unwrap();
+        arena.act(action);
+    }
+    // Seat 2 is to move; seat 1 threatens c3, but was the one that left.
+    let all = arena.view();
+    let without = all.among(SeatSet::all(3).without(Seat(1)));
+    let threats = |view: &plybook_bots::View<'_>| {
+        let mut chance = Chance::for_advice(view);
+        analyse(view, &mut Meter::unstopped(Budget(20_000)), &mut chance).unwrap().threats
+    };
+    assert!(!threats(&all)[1].is_empty(), "seat 1 threatens while it is there");
+    assert!(threats(&without)[1].is_empty(), "and nothing once it has left");
+}
+
+#[test]
+fn a_seat_that_has_left_blocks_nothing_ahead() {
+    // X makes an open two of three: one seat alone cannot close both of its ends, two can.
+    let deal = Deal::of("mnk").with("rows", 2).with("cols", 7).with("k", 3).seats(3);
+    let mut arena = Arena::of(&deal, 1);
+    for notation in ["c1", "a2", "g2"] {
+        let action = arena.play.rules().read_action(notation).unwrap();
+        arena.act(action);
+    }
+    let minimax = Bots::standard().find("minimax", None).unwrap().clone();
+    let wins = |view: &plybook_bots::View<'_>| {
+        let mut chance = Chance::for_advice(view);
+        minimax.choose(view, &mut Meter::unstopped(Budget(200_000)), &mut chance).unwrap().score.is_win()
+    };
+    assert!(!wins(&arena.view()));
+    assert!(wins(&arena.view().among(SeatSet::all(3).without(Seat(1)))));
 }

@@ -43,8 +43,7 @@ impl Asked {
 
     /// What a thinker sees.
     pub(super) fn view(&self) -> View<'_> {
-        let header = self.game.header();
-        View::new(self.game.play(), &header.ruleset, &header.params)
+        View::of(&self.game)
     }
 
     /// The entry that the position follows.
