@@ -10,6 +10,7 @@ mod fold;
 mod forking;
 mod incidents;
 mod joining;
+mod left;
 mod living;
 mod snapshot;
 
@@ -20,6 +21,7 @@ pub use due::Due;
 pub(crate) use fold::read_link;
 pub use fold::{Fault, FoldError};
 pub use forking::{Fork, ForkError, Forked, fork};
+pub use left::{Left, Why as WhyLeft};
 pub use snapshot::{BadSnapshot, FORMAT as SNAPSHOT_FORMAT};
 
 use living::Living;

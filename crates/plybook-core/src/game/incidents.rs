@@ -6,6 +6,7 @@
 use crate::clock::IfExpired;
 use crate::entry::{Act, Claim, Incident, Step, Undo, in_book_order};
 use crate::game::Game;
+use crate::game::left::{Left, Why};
 use crate::game::living::people;
 use crate::header::UndoBy;
 use crate::limits;
@@ -25,6 +26,11 @@ impl Game {
     /// The seats that have not left.
     pub const fn live(&self) -> SeatSet {
         self.living.live
+    }
+
+    /// The seats that have left, in the order in which they did.
+    pub fn left(&self) -> &[Left] {
+        &self.living.left
     }
 
     /// The other seats whose agreement `seat` would need: those who are people and have not left.
@@ -228,7 +234,7 @@ impl Game {
             _ => {}
         }
         if !leavers.is_empty() {
-            self.living.leave(&self.header, leavers, at);
+            self.living.leave(&self.header, leavers, Why::of(act), (seq, at));
         }
         match &incident.verdict {
             Some(Verdict::Finished(outcome)) => {

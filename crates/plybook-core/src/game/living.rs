@@ -5,11 +5,13 @@
 
 use crate::clock::{Bank, Clock, pack_banks, unpack_banks};
 use crate::entropy::Joining;
+use crate::game::left::{Left, Why};
 use crate::header::Header;
 use crate::offers::Offers;
 use crate::packing::{Damaged, Packer, Unpacker};
 use crate::presence::Presence;
 use crate::seat::{Seat, SeatSet};
+use crate::seq::Seq;
 use crate::time::Time;
 
 /// See the module.
@@ -17,6 +19,8 @@ use crate::time::Time;
 pub(super) struct Living {
     /// The seats that have not left.
     pub(super) live: SeatSet,
+    /// Those that have, in the order in which they did.
+    pub(super) left: Vec<Left>,
     pub(super) offers: Offers,
     pub(super) presence: Option<Presence>,
     pub(super) clock: Option<Clock>,
@@ -39,6 +43,7 @@ impl Living {
         let first = first.filter(|_| joining.is_none());
         Living {
             live,
+            left: Vec::new(),
             offers: Offers::new(seats),
             presence: terms.absence.map(|policy| Presence::new(policy, seats, people(header, live))),
             clock: terms.clock.map(|policy| Clock::new(policy, seats, header.created, first)),
@@ -84,9 +89,10 @@ impl Living {
         }
     }
 
-    /// These seats leave.
-    pub(super) fn leave(&mut self, header: &Header, leavers: SeatSet, at: Time) {
+    /// These seats leave, by the entry `seq`.
+    pub(super) fn leave(&mut self, header: &Header, leavers: SeatSet, why: Why, (seq, at): (Seq, Time)) {
         self.live = leavers.iter().fold(self.live, SeatSet::without);
+        self.left.extend(leavers.iter().map(|seat| Left { seat, why, seq }));
         self.offers.lapse();
         let people = people(header, self.live);
         if let Some(presence) = &mut self.presence {
@@ -101,8 +107,8 @@ impl Living {
     }
 
     pub(super) fn pack(&self, first: usize, out: &mut Packer) {
-        out.count(self.live.len());
-        self.live.iter().for_each(|seat| out.number(seat.0));
+        out.count(self.left.len());
+        self.left.iter().for_each(|left| left.pack(out));
         self.offers.pack(out);
         out.number(self.undos);
         out.number(self.idle);
@@ -120,8 +126,8 @@ impl Living {
     /// `standing` is how many standing moves come with it.
     pub(super) fn unpack(header: &Header, standing: usize, from: &mut Unpacker<'_>) -> Result<Living, Damaged> {
         let (seats, terms) = (header.seat_count(), &header.terms);
-        let seat = |from: &mut Unpacker<'_>| from.byte().ok().filter(|seat| *seat < seats).map(Seat).ok_or(Damaged);
-        let live: SeatSet = (0..from.count()?).map(|_| seat(from)).collect::<Result<_, _>>()?;
+        let left: Vec<Left> = (0..from.count()?).map(|_| Left::unpack(seats, from)).collect::<Result<_, _>>()?;
+        let live = left.iter().fold(SeatSet::all(seats), |live, left| live.without(left.seat));
         let offers = Offers::unpack(seats, from)?;
         let (undos, idle, stand_in) = (from.number()?, from.number()?, from.byte()? != 0);
         let ended = Some(from.long()?).filter(|ms| *ms > 0).map(Time::from_unix_ms);
@@ -130,7 +136,7 @@ impl Living {
         let clock = terms.clock.map(|policy| Clock::unpack(policy, seats, from)).transpose()?;
         let kept = if clock.is_some() { standing } else { 0 };
         let banks = (0..kept).map(|_| unpack_banks(seats, from)).collect::<Result<_, _>>()?;
-        Ok(Living { live, offers, presence, clock, banks, undos, idle, stand_in, ended })
+        Ok(Living { live, left, offers, presence, clock, banks, undos, idle, stand_in, ended })
     }
 }
 
