@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::contender::Name;
 use super::row::{Figures, Row};
 use super::table::number;
 
@@ -16,8 +17,6 @@ const GAP: f64 = 60.0;
 /// Where the names of the series begin.
 const LEGEND: f64 = 680.0;
 const LINE: f64 = 16.0;
-const COLOURS: [&str; 10] = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22"];
-
 /// One line of a panel: callers and a figure.
 type Points = Vec<(f64, f64)>;
 /// The figures of a panel: the drawn line, and the dashed one.
@@ -41,7 +40,8 @@ pub(super) fn chart(rows: &[Row], told: &str) -> String {
     }
     for (place, label) in series.keys().enumerate() {
         let y = TOP + LINE * (place as f64 + 0.5);
-        let _ = writeln!(svg, "<rect x=\"{LEGEND}\" y=\"{:.1}\" width=\"12\" height=\"4\" fill=\"{}\"/>", y - 5.0, colour(place));
+        let _ =
+            writeln!(svg, "<rect x=\"{LEGEND}\" y=\"{:.1}\" width=\"12\" height=\"4\" fill=\"{}\"/>", y - 5.0, colour(place, series.len()));
         text(&mut svg, LEGEND + 18.0, y, "start", label);
     }
     svg += "</svg>\n";
@@ -58,9 +58,9 @@ fn series(rows: &[Row]) -> BTreeMap<String, Vec<(usize, &Figures)>> {
         }
     };
     for row in rows {
-        add(label(row), row.name.callers, &row.figures);
+        add(label(&row.name), row.name.callers, &row.figures);
         for beside in row.beside.iter().filter(|beside| beside.floor.workload == "floor") {
-            add(format!("floor {}", beside.floor.kind.as_deref().unwrap_or_default()), row.name.callers, &beside.figures);
+            add(label(&beside.floor), row.name.callers, &beside.figures);
         }
     }
     series.values_mut().for_each(|points| points.sort_by_key(|(callers, _)| *callers));
@@ -68,9 +68,9 @@ fn series(rows: &[Row]) -> BTreeMap<String, Vec<(usize, &Figures)>> {
 }
 
 /// What differs from one number of callers to the next is no part of a series' name.
-fn label(row: &Row) -> String {
-    let mut name = row.name.clone();
-    name.setting.retain(|(what, _)| *what != "games" || row.name.workload == "watch");
+fn label(name: &Name) -> String {
+    let mut name = name.clone();
+    name.setting.retain(|(what, _)| *what != "games" || name.workload == "watch");
     format!("{}, {}", name.label(), name.unit.plural())
 }
 
@@ -99,7 +99,7 @@ fn panel(svg: &mut String, top: f64, title: &str, lines: &[[Points; 2]]) {
     for (place, pair) in lines.iter().enumerate() {
         for (points, dash) in pair.iter().zip(["", " stroke-dasharray=\"5 3\""]) {
             let path: Vec<String> = points.iter().map(|point| at(*point)).map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-            let colour = colour(place);
+            let colour = colour(place, lines.len());
             let _ = writeln!(svg, "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/>", path.join(" "));
             for (x, y) in points.iter().map(|point| at(*point)) {
                 let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>");
@@ -138,8 +138,9 @@ impl Axis {
     }
 }
 
-fn colour(place: usize) -> &'static str {
-    COLOURS[place % COLOURS.len()]
+/// As far from each other as so many can be.
+fn colour(place: usize, of: usize) -> String {
+    format!("hsl({}, 70%, {}%)", place * 360 / of.max(1), 35 + place % 2 * 15)
 }
 
 fn text(svg: &mut String, x: f64, y: f64, anchor: &str, what: &str) {
