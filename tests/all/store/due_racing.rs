@@ -67,13 +67,19 @@ fn true_time(head: Seq) -> Time {
     ms(1_000_000 + u64::from(head.0.wrapping_mul(2_654_435_761) % 1_000))
 }
 
-/// Plays, and arms as a server does: only where the time moves earlier.
+/// Plays, and arms as a server does: only where the time moves earlier. Nobody else appends, so that whenever it looks,
+/// a row that is nobody's claim must not be later than the head tells.
 async fn play(node: AnyStore, key: GameKey, until: u32) {
     for seq in 2..=until {
         let (before, at) = (true_time(Seq(seq - 1)), true_time(Seq(seq)));
         let entry =
             if at < before { arming(key, seq, time(at)) } else { NewEntry { due: DueChange::Keep, ..new_entry(key, seq, request(1)) } };
         assert_eq!(node.append(entry).await.unwrap(), Append::Stored);
+        for _ in 0..3 {
+            for row in node.due_of(key).await.unwrap() {
+                assert!(row.attempts > 0 || row.at <= at, "{row:?} is put off behind {at}, entry {seq}");
+            }
+        }
     }
 }
 
@@ -85,6 +91,8 @@ async fn sweep(node: AnyStore, games: Vec<GameKey>, until: u32) -> BTreeMap<bool
         for lease in [LONG, Duration::ZERO] {
             for claimed in node.claim_due(2, lease).await.unwrap() {
                 let head = node.last(claimed.key.game).await.unwrap().unwrap().seq;
+                // Whoever decides takes a while, and the game goes on meanwhile.
+                node.clock_unix_ms().await.unwrap();
                 let done = node.settle_due(&claimed, Some(true_time(head))).await.unwrap();
                 *settled.entry(done).or_default() += 1;
             }
