@@ -285,7 +285,7 @@ pub enum Call {
     Snapshot,
     /// `claim_due`.
     Claim,
-    /// `settle_due`.
+    /// `settle_due` and `hold_due`.
     Settle,
     /// `next_due`, `due_of` and `list_due`.
     Due,
@@ -481,6 +481,10 @@ impl Store for Handled {
 
     async fn settle_due(&self, claimed: &Claimed, next: Option<Time>) -> Result<bool, Error> {
         self.through(Call::Settle, self.inner().settle_due(claimed, next)).await
+    }
+
+    async fn hold_due(&self, claimed: &Claimed, lease: Duration) -> Result<bool, Error> {
+        self.through(Call::Settle, self.inner().hold_due(claimed, lease)).await
     }
 
     async fn next_due(&self) -> Result<Option<Time>, Error> {

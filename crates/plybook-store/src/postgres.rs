@@ -220,6 +220,11 @@ impl Store for Postgres {
         self.write(async move { due::settle(&link, &claimed, next).await }).await
     }
 
+    async fn hold_due(&self, claimed: &Claimed, lease: Duration) -> Result<bool, Error> {
+        let (link, claimed) = (self.link.clone(), *claimed);
+        self.write(async move { due::hold(&link, &claimed, lease).await }).await
+    }
+
     async fn next_due(&self) -> Result<Option<Time>, Error> {
         due::next(&self.link).await
     }

@@ -179,6 +179,11 @@ impl Store for Sqlite {
         self.write(async move { due::settle(&writer, &claimed, next).await }).await
     }
 
+    async fn hold_due(&self, claimed: &Claimed, lease: Duration) -> Result<bool, Error> {
+        let (writer, claimed) = (self.writer.clone(), *claimed);
+        self.write(async move { due::hold(&writer, &claimed, lease).await }).await
+    }
+
     async fn next_due(&self) -> Result<Option<Time>, Error> {
         due::next(&self.readers).await
     }

@@ -270,6 +270,11 @@ pub trait Store: Send + Sync + 'static {
     /// claimer's any more: an append armed it or the game ended, or its lease ran out and another claimed it.
     async fn settle_due(&self, claimed: &Claimed, next: Option<Time>) -> Result<bool, Error>;
 
+    /// Lets a claim's lease end so long from now instead: later, while its claimer is still at work, or at once, for
+    /// somebody else. The claim stays what it is, and counts as before. Does nothing and answers no where the row is
+    /// not this claimer's any more.
+    async fn hold_due(&self, claimed: &Claimed, lease: Duration) -> Result<bool, Error>;
+
     /// When the next row of any tenant is due, perhaps long ago; nothing where none is there. Until then a claim
     /// finds nothing, unless an append arms an earlier one.
     async fn next_due(&self) -> Result<Option<Time>, Error>;

@@ -95,6 +95,7 @@ on_shared![
     a_lease_that_is_over_is_claimed_again,
     a_lease_that_is_over_and_nobody_elses_is_still_settled,
     a_settled_row_is_put_off_or_gone,
+    a_lease_is_made_longer_or_ended_by_its_claimer_alone,
     whoever_arms_a_claimed_row_takes_the_claim_away,
     a_claim_outlives_no_row,
     every_time_of_a_book_comes_back,
@@ -330,6 +331,23 @@ async fn a_settled_row_is_put_off_or_gone(shared: Shared) {
     assert_eq!(store.due_of(key).await.unwrap(), [waits(DueKind::Bot, future(1))]);
     assert!(!store.settle_due(&again, Some(ms(1))).await.unwrap(), "what is gone is not made again");
     assert_eq!(store.next_due().await.unwrap(), Some(future(1)));
+}
+
+async fn a_lease_is_made_longer_or_ended_by_its_claimer_alone(shared: Shared) {
+    let [one, two] = &shared.nodes;
+    let key = armed_game(&**one, time(ms(1_000))).await;
+    let held = claim_one(&**one, Duration::ZERO).await;
+    let before = one.clock_unix_ms().await.unwrap();
+    assert!(one.hold_due(&held, LONG).await.unwrap());
+    assert_eq!(two.claim_due(1, LONG).await.unwrap(), []);
+    let row = one.due_of(key).await.unwrap()[0];
+    assert!(row.attempts == 1 && row.at.unix_ms() >= before + LONG.as_millis() as u64, "{row:?}");
+    assert!(one.hold_due(&held, Duration::ZERO).await.unwrap());
+    let again = claim_one(&**two, LONG).await;
+    assert_eq!((again.key, again.attempts), (held.key, 2));
+    assert!(!one.hold_due(&held, LONG).await.unwrap(), "it is another's");
+    assert!(two.settle_due(&again, None).await.unwrap());
+    assert!(!two.hold_due(&again, LONG).await.unwrap(), "what is gone is not made again");
 }
 
 /// Whichever is earlier, the new time or the end of the lease: what the claimer decides is decided without the entry.

@@ -35,6 +35,8 @@ pub struct Plan {
     pub entropy: Entropy,
     /// Which answers carry a receipt.
     pub receipts: Receipts,
+    /// Bots, clocks and the like.
+    pub terms: Terms,
     /// The caller's seed, if there is one.
     pub seed: Option<Seed>,
 }
@@ -55,7 +57,7 @@ impl Games {
             None => (self.ids.seed()?, SeedFrom::Service),
         };
         let commitment = seed.commitment();
-        let Plan { by, seats, undo, entropy, receipts, .. } = plan;
+        let Plan { by, seats, undo, entropy, receipts, terms, .. } = plan;
         let header = Header {
             game,
             created,
@@ -69,7 +71,7 @@ impl Games {
             origin: None,
             entropy,
             receipts,
-            terms: Terms::default(),
+            terms,
             rematch_of: None,
         };
         let text = header.to_string();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plybook_core::header::{Place, UndoBy, UndoPolicy, check_place, check_undo};
 use plybook_core::limits::SEATS_MAX;
-use plybook_core::{ParamValue, Seed};
+use plybook_core::{ParamValue, Seed, Terms};
 use plybook_proto::v1::{self, param_value::Value};
 use plybook_store::RequestKey;
 
@@ -49,6 +49,7 @@ pub fn create(caller: &Caller, message: v1::CreateGameRequest) -> Result<Plan, R
         undo,
         entropy,
         receipts,
+        terms: Terms::default(),
         seed,
     })
 }

@@ -41,6 +41,13 @@ const PUT_OFF: &str = "
     )
     SELECT kind, set_config('synchronous_commit', 'off', true) FROM settled";
 
+const HOLD: &str = "
+    WITH held AS (
+        UPDATE due SET due_at = date_trunc('milliseconds', now()) + $5::bigint * interval '1 millisecond'
+        WHERE tenant_id = $1 AND game_id = $2 AND kind = $3 AND claim = $4 RETURNING kind
+    )
+    SELECT kind, set_config('synchronous_commit', 'off', true) FROM held";
+
 const REMOVE: &str = "
     WITH settled AS (
         DELETE FROM due WHERE tenant_id = $1 AND game_id = $2 AND kind = $3 AND claim = $4 RETURNING kind
@@ -62,6 +69,16 @@ pub(super) async fn settle(link: &Link, claimed: &Claimed, next: Option<Time>) -
     if let Some(next) = next {
         question = question.bind(next.unix_ms().cast_signed());
     }
+    link.row(question).await.map(|row| row.is_some()).map_err(classify)
+}
+
+pub(super) async fn hold(link: &Link, claimed: &Claimed, lease: Duration) -> Result<bool, Error> {
+    let question = query(HOLD)
+        .bind(claimed.key.game.tenant.0)
+        .bind(claimed.key.game.game)
+        .bind(kind_column(claimed.key.kind))
+        .bind(claimed.token)
+        .bind(ms_up_to(lease, LEASE_MAX));
     link.row(question).await.map(|row| row.is_some()).map_err(classify)
 }
 

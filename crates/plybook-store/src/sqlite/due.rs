@@ -97,6 +97,23 @@ pub(super) async fn settle(writer: &SqlitePool, claimed: &Claimed, next: Option<
     question.execute(writer).await.map(|done| done.rows_affected() > 0).map_err(classify)
 }
 
+pub(super) async fn hold(writer: &SqlitePool, claimed: &Claimed, lease: Duration) -> Result<bool, Error> {
+    let mut transaction = writer.begin_with(BEGIN).await.map_err(classify)?;
+    let now = clock_unix_ms(&mut *transaction).await?;
+    let until = Time::from_unix_ms(now.saturating_add(ms_up_to(lease, LEASE_MAX).cast_unsigned()));
+    let held = query("UPDATE due SET due_at = $5 WHERE tenant_id = $1 AND game_id = $2 AND kind = $3 AND claim = $4")
+        .bind(claimed.key.game.tenant.0)
+        .bind(claimed.key.game.game)
+        .bind(kind_column(claimed.key.kind))
+        .bind(claimed.token)
+        .bind(until.to_string())
+        .execute(&mut *transaction)
+        .await
+        .map_err(classify)?;
+    transaction.commit().await.map_err(classify)?;
+    Ok(held.rows_affected() > 0)
+}
+
 pub(super) async fn next(file: impl Executor<'_, Database = Sqlite>) -> Result<Option<Time>, Error> {
     let row = query("SELECT due_at FROM due ORDER BY due_at LIMIT 1").fetch_optional(file).await.map_err(classify)?;
     row.map(|row| row.time_text("due_at")).transpose()
