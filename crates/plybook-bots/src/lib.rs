@@ -22,7 +22,9 @@
 //! | [`perfect`] | a best move where a solver reaches the end, else `minimax` |
 //! | [`analysis`] | actions with scores, and the threats of every seat, for hints |
 //! | [`registry`] | the strategies of this release |
+//! | [`again`] | a book's moves by bots, chosen again |
 
+pub mod again;
 pub mod analysis;
 pub mod chance;
 mod estimate;
@@ -42,6 +44,7 @@ mod throws;
 mod trial;
 pub mod view;
 
+pub use again::{Again, Disagreement};
 pub use analysis::{Analysis, analyse, filled};
 pub use chance::Chance;
 pub use meaning::{Counted, Meaning};

@@ -10,6 +10,7 @@
 //!
 //! Invariant: one path checks files and stored games; on any input it answers, and never panics.
 
+mod left;
 mod tail;
 mod wrong;
 
@@ -28,6 +29,7 @@ use crate::rules::Rules;
 use crate::seat::{Seat, SeatSet};
 use crate::seq::Seq;
 
+pub use left::{How, Left};
 use tail::Tail;
 pub use wrong::{Accepted, Kind, Wrong};
 
@@ -59,6 +61,8 @@ pub struct Report {
     pub state: State,
     /// How the game ended, if it did.
     pub outcome: Option<Outcome>,
+    /// Who left it, in the order of the book.
+    pub left: Vec<Left>,
     /// Throws checked or still to be checked, those that were taken back included.
     pub throws: u64,
     /// What may be claimed of the dice.
@@ -178,6 +182,7 @@ pub struct Verifier {
     right: Result<Game, Box<Header>>,
     /// Set from the first entry on that the rules do not allow.
     tail: Option<Tail>,
+    left: Vec<Left>,
     throws: Vec<Thrown>,
     seed: Option<(Seq, Seed)>,
 }
@@ -196,12 +201,16 @@ impl Verifier {
     /// Begins with entry 1.
     pub fn new(header: Header, rulebook: &dyn Rulebook) -> Verifier {
         let (fault, why) = match rulebook.rules_of(&header) {
-            Ok(rules) => return Verifier { right: Ok(Game::new(header, rules)), tail: None, throws: Vec::new(), seed: None },
+            Ok(rules) => return Verifier::at(Ok(Game::new(header, rules)), None),
             Err(NoRules::Unsupported(why)) => (Fault::Unsupported, why),
             Err(NoRules::Refused(why)) => (Fault::Rules, why),
         };
         let tail = Tail::at_header(&header, Wrong::entry(Seq::FIRST, fault, why));
-        Verifier { right: Err(Box::new(header)), tail: Some(tail), throws: Vec::new(), seed: None }
+        Verifier::at(Err(Box::new(header)), Some(tail))
+    }
+
+    const fn at(right: Result<Game, Box<Header>>, tail: Option<Tail>) -> Verifier {
+        Verifier { right, tail, left: Vec::new(), throws: Vec::new(), seed: None }
     }
 
     /// The last entry found right; nothing where the header itself has no rules.
@@ -226,10 +235,11 @@ impl Verifier {
             (Some(tail), Err(header)) => tail.follow(header, line, digest)?,
             (None, Err(_)) => return Ok(()),
             (None, Ok(game)) => {
-                let draw = game.position().throws();
+                let (draw, live) = (game.position().throws(), game.live());
                 match game.apply_line(line, digest) {
                     Ok(entry) => {
                         self.throws.extend(Thrown::of(game, &entry, draw));
+                        self.left.extend(Left::by(&entry, live, game.live()));
                         entry
                     }
                     Err(refused) if refused.fault == Fault::Rules => {
@@ -290,6 +300,7 @@ impl Verifier {
             digest: game.head().digest,
             state: game.state(),
             outcome: game.outcome().cloned(),
+            left: self.left,
             throws: self.throws.len() as u64,
             dice,
             signed: Signed::No,
