@@ -16,6 +16,7 @@ mod refusals;
 mod replay;
 mod terminal;
 mod verify;
+mod verify_bots;
 mod verify_build;
 mod verify_database;
 mod watch;

@@ -6,6 +6,7 @@
 
 pub mod arena;
 pub mod asks;
+pub mod bot_book;
 pub mod careless;
 pub mod collector;
 pub mod deal;

@@ -2,8 +2,10 @@
 //!
 //! Invariant: every file is read to its end or to the first thing that is wrong with it; one wrong
 //! file makes the exit code 1, whatever the others are. With public keys given, a book that none of them
-//! signed is not verified: a forger would take the signature off. So is one that is not what somebody kept of it.
+//! signed is not verified: a forger would take the signature off. So is one that is not what somebody kept of it; and,
+//! where that is asked, one whose bots choose otherwise than it says.
 
+mod bots;
 mod kept;
 mod origin;
 mod tally;
@@ -14,17 +16,19 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use plybook_core::Receipt;
 use plybook_core::game::Fault;
 use plybook_core::receipt::PublicKeys;
 use plybook_core::verify::{Report, Signed, Wrong, verify_signed};
+use plybook_core::{Book, Receipt};
 use plybook_rulesets::Registry;
 use serde_json::json;
 
+use bots::{Asking, Bots};
 use kept::{Finding, Kept};
 use origin::OriginBook;
-use verdict::Verdict;
+use verdict::{Verdict, Verified};
 
+use crate::exit::Interrupts;
 use crate::keys::public_keys;
 use crate::screen::Screen;
 
@@ -42,6 +46,10 @@ pub(crate) struct VerifyArgs {
     /// Public keys as `plybook keys` prints them: every book must be signed by one of them; may be repeated
     #[arg(long, value_name = "FILE", conflicts_with = "database")]
     public_key: Vec<PathBuf>,
+    /// Have every move by a bot or by the fallback chosen again, with the seed that a closed book reveals, and name the first
+    /// that differs; this may take as long as the bots did
+    #[arg(long)]
+    bots: bool,
     #[command(flatten)]
     kept: kept::KeptArgs,
     /// The book of the game that FILES were forked from: each must begin with what stood there
@@ -55,19 +63,27 @@ const FILE_BYTES_MAX: u64 = 512 << 20;
 /// Checks every file.
 pub(crate) async fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     if args.walk.is_asked() {
-        return walk::run(&args.walk, args.json).await;
+        return walk::run(&args.walk, args.bots, args.json).await;
     }
     let keys = public_keys(&args.public_key)?;
     let mut kept = args.kept.read(args.files.len())?;
     let origin = args.origin.as_deref().map(OriginBook::read).transpose()?;
     let registry = Registry::standard();
     let screen = Screen::new();
+    let mut asking = args.bots.then(|| Ok::<_, anyhow::Error>((Asking::alone(), Interrupts::listen()?))).transpose()?;
     let mut wrong = 0;
     for file in &args.files {
-        let verdict = check(file, &registry, (&keys, origin.as_ref()), &mut kept);
-        wrong += usize::from(!matches!(verdict, Verdict::Verified(..)));
+        let mut verdict = check(file, &registry, (&keys, origin.as_ref()), &mut kept);
+        if let (Verdict::Verified(verified), Some((asking, interrupts))) = (&mut verdict, &mut asking) {
+            let book = Book::parse(&verified.text)?;
+            verified.bots = asking.of_book(book, interrupts).await?;
+        }
+        wrong += usize::from(!verdict.holds());
         let told = if args.json { verdict.as_json(file).to_string() } else { verdict.in_words(file, origin.is_some()) };
         screen.say(told)?;
+    }
+    if let Some((asking, _)) = &asking {
+        asking.tell();
     }
     let mut left = 0;
     for (file, receipt) in kept.left() {
@@ -98,7 +114,10 @@ fn check(file: &Path, registry: &Registry, (keys, origin): (&PublicKeys, Option<
             Err(error) => Verdict::Wrong(not_text(&error), Vec::new()),
             Ok(text) => match verify_signed(&text, registry, keys) {
                 Ok(report) => match origin.map_or(Ok(()), |origin| origin.begins(&text)) {
-                    Ok(()) => proved(report, keys, kept.compare(&text, keys)),
+                    Ok(()) => {
+                        let kept = kept.compare(&text, keys);
+                        proved(text, report, keys, kept)
+                    }
                     Err(why) => Verdict::NotForked(why),
                 },
                 Err(wrong) if wrong.accepted.is_some() => accepted(wrong, kept.compare(&text, keys)),
@@ -117,17 +136,22 @@ fn accepted(wrong: Wrong, kept: Vec<Finding>) -> Verdict {
     Verdict::Wrong(Wrong { accepted: None, why, ..wrong }, kept)
 }
 
-fn proved(report: Report, keys: &PublicKeys, kept: Vec<Finding>) -> Verdict {
+fn proved(text: String, report: Report, keys: &PublicKeys, kept: Vec<Finding>) -> Verdict {
     let failed = kept.iter().filter(|finding| !finding.holds()).count();
     if failed > 0 {
         return Verdict::NotProved(format!("{failed} of {} kept of it did not hold", kept.len()), kept);
     }
-    match report.signed {
+    let signed = report.signed;
+    let verified = |kept| {
+        let bots = Bots::NotAsked(report.header.terms.fallback.is_some());
+        Verdict::Verified(Box::new(Verified { text, report, bots, kept }))
+    };
+    match signed {
         // A receipt over the last entry is the very signature that could stand below the book.
-        Signed::No | Signed::UnknownKey(_) if kept.iter().any(Finding::signs_all) => Verdict::Verified(Box::new(report), kept),
+        Signed::No | Signed::UnknownKey(_) if kept.iter().any(Finding::signs_all) => verified(kept),
         Signed::No if !keys.is_empty() => Verdict::NotProved("it is not signed".to_owned(), kept),
         Signed::UnknownKey(id) if !keys.is_empty() => Verdict::NotProved(format!("it is signed by a key that was not given: {id}"), kept),
-        _ => Verdict::Verified(Box::new(report), kept),
+        _ => verified(kept),
     }
 }
 

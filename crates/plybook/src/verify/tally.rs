@@ -18,10 +18,16 @@ pub(super) enum Of {
     Unreadable,
     /// An imported book that is whole and that does not verify: it came like that, and stays so for ever.
     Evidence,
+    /// A bot chooses otherwise than the book says.
+    BotDiffers,
+    /// This build has not the strategy of a bot.
+    BotUnknown,
 }
 
 impl Of {
     const ALL: [Of; 6] = [Of::Verified, Of::IllegalNow, Of::Broken, Of::Unsupported, Of::Unreadable, Of::Evidence];
+    /// Where bots are asked.
+    const OF_BOTS: [Of; 2] = [Of::BotDiffers, Of::BotUnknown];
 
     /// For machines.
     pub(super) const fn name(self) -> &'static str {
@@ -32,6 +38,8 @@ impl Of {
             Of::Unsupported => Kind::Unsupported.name(),
             Of::Unreadable => "unreadable",
             Of::Evidence => "evidence",
+            Of::BotDiffers => "bot_differs",
+            Of::BotUnknown => "bot_unknown",
         }
     }
 
@@ -52,12 +60,14 @@ pub(super) struct Tally {
     entries: u64,
     /// The game named last.
     pub(super) last: Option<Uuid>,
+    /// Whether bots are asked.
+    pub(super) bots: bool,
 }
 
 impl Tally {
     /// Nothing yet, of a walk that goes on after this game.
-    pub(super) fn after(last: Option<Uuid>) -> Tally {
-        Tally { last, ..Tally::default() }
+    pub(super) fn after(last: Option<Uuid>, bots: bool) -> Tally {
+        Tally { last, bots, ..Tally::default() }
     }
 
     /// One more game, with so many right entries.
@@ -77,16 +87,21 @@ impl Tally {
 
     /// For machines.
     pub(super) fn as_json(&self, finished: bool, by_ruleset: bool) -> Value {
-        let mut told = all(&self.counts);
+        let mut told = self.all(&self.counts);
         told["games"] = self.games().into();
         told["entries"] = self.entries.into();
         told["finished"] = finished.into();
         told["last_game"] = self.last.map(|game| game.to_string()).into();
         if by_ruleset {
             told["build"] = env!("CARGO_PKG_VERSION").into();
-            told["rulesets"] = self.rulesets.iter().map(|(ruleset, counts)| (ruleset.clone(), all(counts))).collect();
+            told["rulesets"] = self.rulesets.iter().map(|(ruleset, counts)| (ruleset.clone(), self.all(counts))).collect();
         }
         told
+    }
+
+    fn all(&self, counts: &Counts) -> Value {
+        let of_bots = Of::OF_BOTS.iter().filter(|_| self.bots);
+        Of::ALL.iter().chain(of_bots).map(|verdict| (verdict.name().to_owned(), json!(of(counts, *verdict)))).collect()
     }
 
     /// For people.
@@ -95,9 +110,11 @@ impl Tally {
         let rulesets = if by_ruleset { self.rulesets.iter().map(line).collect() } else { String::new() };
         let [verified, illegal, broken, unsupported, unreadable, evidence] = Of::ALL.map(|verdict| of(&self.counts, verdict));
         let beside = if evidence > 0 { format!(", {evidence} kept as evidence that does not verify") } else { String::new() };
+        let [differ, unknown] = Of::OF_BOTS.map(|verdict| of(&self.counts, verdict));
+        let bots = if self.bots { format!(", {differ} whose bots differ, {unknown} by strategies that it has not") } else { String::new() };
         format!(
             "{rulesets}{} games, {} right entries: {verified} verified, {illegal} illegal now, {broken} broken, \
-             {unsupported} by rules that plybook {version} has not, {unreadable} unreadable{beside}",
+             {unsupported} by rules that plybook {version} has not, {unreadable} unreadable{beside}{bots}",
             self.games(),
             self.entries,
         )
@@ -111,8 +128,4 @@ fn line((ruleset, counts): (&String, &Counts)) -> String {
 
 fn of(counts: &Counts, verdict: Of) -> u64 {
     counts.get(&verdict).copied().unwrap_or(0)
-}
-
-fn all(counts: &Counts) -> Value {
-    Of::ALL.iter().map(|verdict| (verdict.name().to_owned(), json!(of(counts, *verdict)))).collect()
 }

@@ -10,12 +10,13 @@ use plybook_core::verify::{Accepted, DiceClaim, Kind, Report, Signed, Wrong};
 use plybook_core::{Outcome, Seat};
 use serde_json::{Value, json};
 
+use super::bots::Bots;
 use super::kept::Finding;
 use super::origin;
 
 /// What came of one file.
 pub(super) enum Verdict {
-    Verified(Box<Report>, Vec<Finding>),
+    Verified(Box<Verified>),
     Wrong(Wrong, Vec<Finding>),
     /// The book follows from itself, and does not begin with what stood in the game that it names.
     NotForked(String),
@@ -25,7 +26,25 @@ pub(super) enum Verdict {
     Unreadable(String),
 }
 
+/// A book that follows from itself, and nothing that was kept says otherwise.
+pub(super) struct Verified {
+    /// The file.
+    pub(super) text: String,
+    pub(super) report: Report,
+    /// What its bots say.
+    pub(super) bots: Bots,
+    pub(super) kept: Vec<Finding>,
+}
+
+/// What a book says of times, which nothing in it proves.
+const TIMES: &str = "every time is as the service's clock told it; no book proves times";
+
 impl Verdict {
+    /// Whether nothing is said against the file.
+    pub(super) const fn holds(&self) -> bool {
+        matches!(self, Verdict::Verified(verified) if verified.bots.holds())
+    }
+
     /// `compared`: whether forks were compared with the book of their origin.
     pub(super) fn in_words(&self, file: &Path, compared: bool) -> String {
         in_words(file, self, compared)
@@ -57,20 +76,38 @@ fn in_words(file: &Path, verdict: &Verdict, compared: bool) -> String {
         Verdict::Wrong(wrong, kept) => format!("{file}: {}: {wrong}{}{}", label(wrong), both(wrong, kept), kept_lines(kept)),
         Verdict::NotProved(why, kept) => format!("{file}: NOT PROVED: it follows from itself, but {why}{}", kept_lines(kept)),
         Verdict::NotForked(why) => format!("{file}: WRONG ORIGIN: it follows from itself, but {why}"),
-        Verdict::Verified(report, kept) => format!(
-            "{file}: verified\n  game {} of {}, {} entries, {}\n  {}\n{}  dice: {}\n  head digest {}\n  {}{}",
-            report.header.game,
-            report.header.ruleset,
-            report.entries,
-            state(report.state),
-            outcome(report.outcome.as_ref()),
-            report.header.origin.as_ref().map_or_else(String::new, |origin| origin::told(origin, compared)),
-            report.dice,
-            report.digest,
-            signature(report.signed, kept),
-            kept_lines(kept),
-        ),
+        Verdict::Verified(verified) => verified_in_words(&file.to_string(), verified, compared),
     }
+}
+
+fn verified_in_words(file: &str, Verified { report, bots, kept, .. }: &Verified, compared: bool) -> String {
+    let label = match bots {
+        Bots::Wrong(wrong) => {
+            format!("{}: it follows from itself, but {}", wrong.name().replace('_', " ").to_uppercase(), wrong.in_words())
+        }
+        _ => "verified".to_owned(),
+    };
+    format!(
+        "{file}: {label}\n  game {} of {}, {} entries, {}\n  {}\n{}{}  dice: {}\n  times: {TIMES}\n{}  head digest {}\n  {}{}",
+        report.header.game,
+        report.header.ruleset,
+        report.entries,
+        state(report.state),
+        outcome(report.outcome.as_ref()),
+        left(report),
+        report.header.origin.as_ref().map_or_else(String::new, |origin| origin::told(origin, compared)),
+        report.dice,
+        bots.in_words(),
+        report.digest,
+        signature(report.signed, kept),
+        kept_lines(kept),
+    )
+}
+
+/// Who left, each with the entry.
+fn left(report: &Report) -> String {
+    let left: Vec<String> = report.left.iter().map(ToString::to_string).collect();
+    if left.is_empty() { String::new() } else { format!("  left: {}\n", left.join(", ")) }
 }
 
 /// The kind of wrong, for people.
@@ -125,29 +162,37 @@ fn as_json(file: &Path, verdict: &Verdict) -> Value {
             "accepted": wrong.accepted.as_deref().map(signed_json),
             "kept": kept_json(kept),
         }),
-        Verdict::Verified(report, kept) => json!({
-            "file": file,
-            "verified": true,
-            "verdict": "verified",
-            "game_id": report.header.game.to_string(),
-            "ruleset": report.header.ruleset.to_string(),
-            "entries": report.entries,
-            "state": state(report.state),
-            "winners": report.outcome.as_ref().map(|outcome| seats(outcome).collect::<Vec<_>>()),
-            "void": report.outcome.as_ref().is_some_and(Outcome::is_void),
-            "reason": report.outcome.as_ref().map(|outcome| outcome.reason.to_string()),
-            "given_moves": report.header.given(),
-            "throws": report.throws,
-            "dice": report.dice.to_string(),
-            "signed_seats": signed_seats(report.dice),
-            "origin_game_id": report.header.origin.map(|origin| origin.game.to_string()),
-            "origin_entry": report.header.origin.map(|origin| origin.seq.0),
-            "head_digest": report.digest.to_string(),
-            "signed": matches!(report.signed, Signed::By(_)),
-            "key_id": key_id(report.signed),
-            "kept": kept_json(kept),
-        }),
+        Verdict::Verified(verified) => verified_json(file, verified),
     }
+}
+
+fn verified_json(file: String, Verified { report, bots, kept, .. }: &Verified) -> Value {
+    let mut told = json!({
+        "file": file,
+        "verified": bots.holds(),
+        "verdict": if let Bots::Wrong(wrong) = bots { wrong.name() } else { "verified" },
+        "game_id": report.header.game.to_string(),
+        "ruleset": report.header.ruleset.to_string(),
+        "entries": report.entries,
+        "state": state(report.state),
+        "winners": report.outcome.as_ref().map(|outcome| seats(outcome).collect::<Vec<_>>()),
+        "void": report.outcome.as_ref().is_some_and(Outcome::is_void),
+        "reason": report.outcome.as_ref().map(|outcome| outcome.reason.to_string()),
+        "left": report.left.iter().map(|left| json!({ "seat": left.seat.0, "entry": left.seq.0, "how": left.how.name() })).collect::<Vec<_>>(),
+        "given_moves": report.header.given(),
+        "throws": report.throws,
+        "dice": report.dice.to_string(),
+        "times": TIMES,
+        "signed_seats": signed_seats(report.dice),
+        "origin_game_id": report.header.origin.map(|origin| origin.game.to_string()),
+        "origin_entry": report.header.origin.map(|origin| origin.seq.0),
+        "head_digest": report.digest.to_string(),
+        "signed": matches!(report.signed, Signed::By(_)),
+        "key_id": key_id(report.signed),
+        "kept": kept_json(kept),
+    });
+    bots.put(&mut told);
+    told
 }
 
 /// What was accepted then, and by whom as far as the file shows it.

@@ -18,6 +18,7 @@ use plybook_server::checking::{Finding, check};
 use plybook_store::{Error, Filter, GameKey, Store, Summary, TenantId};
 use serde_json::{Value, json};
 
+use super::bots::{Asking, Bots};
 use super::tally::{Of, Tally};
 use super::verdict::accepted_json;
 use crate::database::DatabaseArgs;
@@ -55,17 +56,21 @@ impl WalkArgs {
 }
 
 /// Checks every game of the database.
-pub(super) async fn run(args: &WalkArgs, json: bool) -> anyhow::Result<()> {
+pub(super) async fn run(args: &WalkArgs, bots: bool, json: bool) -> anyhow::Result<()> {
     let after = args.resume_after.as_deref().map(game_id).transpose()?;
     let database = DatabaseArgs::of(args.database.clone().flatten(), AT_ONCE as u32 + 1).read()?;
     let store = if args.against_build { database.look_before_deploy().await? } else { database.look().await? };
-    let tally = Tally::after(after);
+    let tally = Tally::after(after, bots);
     let mut walk = Walk { json, against_build: args.against_build, bar: bar(), screen: Screen::new(), tally };
+    let asking = bots.then(|| Asking::beside(walk.bar.clone()));
     let ended = tokio::select! {
-        ended = walk.every_game(store.as_ref()) => ended.map(|()| End::Finished),
+        ended = walk.every_game(store.as_ref(), asking.as_ref()) => ended.map(|()| End::Finished),
         stopped = tokio::signal::ctrl_c() => stopped.map(|()| End::Stopped).map_err(anyhow::Error::from),
     };
     walk.bar.finish_and_clear();
+    asking.iter().for_each(Asking::tell);
+    // Whoever still chooses stops.
+    drop(asking);
     store.close().await;
     walk.tell(ended)
 }
@@ -78,7 +83,7 @@ fn game_id(text: &str) -> anyhow::Result<Uuid> {
 fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     bar.enable_steady_tick(Duration::from_millis(200));
-    match ProgressStyle::with_template("{spinner} {pos} games, {per_sec}, {msg}, {elapsed} so far") {
+    match ProgressStyle::with_template("{spinner} {pos} games, {per_sec}, {prefix}{msg}, {elapsed} so far") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
@@ -99,7 +104,7 @@ struct Walk {
 }
 
 impl Walk {
-    async fn every_game(&mut self, store: &dyn Store) -> anyhow::Result<()> {
+    async fn every_game(&mut self, store: &dyn Store, asking: Option<&Asking>) -> anyhow::Result<()> {
         let (registry, tenant) = (Registry::standard(), TenantId::DEFAULT);
         let mut before = self.tally.last;
         loop {
@@ -107,7 +112,11 @@ impl Walk {
             let Some(oldest) = page.last().map(|summary| summary.game) else { return Ok(()) };
             let one = |summary: &Summary| {
                 let (registry, game, ruleset, foreign) = (&registry, summary.game, ruleset(summary), summary.foreign.is_some());
-                async move { (game, ruleset, foreign, check(store, registry, GameKey { tenant, game }).await) }
+                let key = GameKey { tenant, game };
+                async move {
+                    let finding = check(store, registry, key).await;
+                    (game, ruleset, foreign, with_bots(store, key, asking, finding).await)
+                }
             };
             let mut found = stream::iter(page.iter().map(one)).buffered(AT_ONCE);
             while let Some((game, ruleset, foreign, finding)) = found.next().await {
@@ -118,21 +127,28 @@ impl Walk {
     }
 
     /// Counts one game and tells what is to be told of it. A store that does not answer ends the walk before it.
-    fn record(&mut self, game: Uuid, ruleset: &str, foreign: bool, finding: Result<Finding, Error>) -> anyhow::Result<()> {
+    fn record(&mut self, game: Uuid, ruleset: &str, foreign: bool, finding: Result<(Finding, Bots), Error>) -> anyhow::Result<()> {
+        let asked = self.tally.bots;
         let (verdict, right, told) = match finding {
             Err(Error::Corrupt(why)) => (Of::Unreadable, 0, json!({ "why": why })),
             Err(other) => return Err(other.into()),
             // A list has it, so it was there.
-            Ok(Finding::Nothing) => (Of::Broken, 0, json!({ "entry": 1, "why": "its book and its seed are missing" })),
-            Ok(Finding::Unsupported { wrong, .. }) if foreign => (Of::Evidence, 0, wrong_json(&wrong)),
-            Ok(Finding::Unsupported { wrong, .. }) => (Of::Unsupported, 0, wrong_json(&wrong)),
-            Ok(Finding::Wrong { wrong, right: (seq, _) }) if foreign && came_like_that(&wrong) => (Of::Evidence, seq.0, wrong_json(&wrong)),
-            Ok(Finding::Wrong { wrong, right: (seq, _) }) => {
+            Ok((Finding::Nothing, _)) => (Of::Broken, 0, json!({ "entry": 1, "why": "its book and its seed are missing" })),
+            Ok((Finding::Unsupported { wrong, .. }, _)) if foreign => (Of::Evidence, 0, wrong_json(&wrong)),
+            Ok((Finding::Unsupported { wrong, .. }, _)) => (Of::Unsupported, 0, wrong_json(&wrong)),
+            Ok((Finding::Wrong { wrong, right: (seq, _) }, _)) if foreign && came_like_that(&wrong) => {
+                (Of::Evidence, seq.0, wrong_json(&wrong))
+            }
+            Ok((Finding::Wrong { wrong, right: (seq, _) }, _)) => {
                 let verdict = if wrong.kind() == Kind::IllegalNow { Of::IllegalNow } else { Of::Broken };
                 (verdict, seq.0, wrong_json(&wrong))
             }
-            Ok(Finding::Verified(report)) => {
-                (Of::Verified, report.entries, json!({ "entries": report.entries, "head_digest": report.digest.to_string() }))
+            Ok((Finding::Verified(report), bots)) => {
+                let mut told = json!({ "entries": report.entries, "head_digest": report.digest.to_string() });
+                if asked {
+                    bots.put(&mut told);
+                }
+                (of_bots(&bots, foreign), report.entries, told)
             }
         };
         self.tally.count(verdict, ruleset, right);
@@ -181,6 +197,30 @@ impl Walk {
             Ok(End::Stopped) => bail!("stopped before the end: {go_on}"),
             Err(error) => Err(error).with_context(|| format!("not at the end: {go_on}")),
         }
+    }
+}
+
+/// What bots say to a game that follows from itself.
+async fn with_bots(
+    store: &dyn Store,
+    key: GameKey,
+    asking: Option<&Asking>,
+    finding: Result<Finding, Error>,
+) -> Result<(Finding, Bots), Error> {
+    let finding = finding?;
+    let bots = match (asking, &finding) {
+        (Some(asking), Finding::Verified(report)) => asking.of_stored(store, key, report).await?,
+        _ => Bots::NotAsked(false),
+    };
+    Ok((finding, bots))
+}
+
+fn of_bots(bots: &Bots, foreign: bool) -> Of {
+    match bots {
+        Bots::Wrong(_) if foreign => Of::Evidence,
+        Bots::Wrong(wrong) if wrong.is_unknown() => Of::BotUnknown,
+        Bots::Wrong(_) => Of::BotDiffers,
+        _ => Of::Verified,
     }
 }
 
