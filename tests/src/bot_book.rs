@@ -45,8 +45,7 @@ impl BotBook {
 
     /// What this bot chooses for the seat to move.
     pub fn chosen(&self, bot: &Bot) -> Action {
-        let header = self.game.header();
-        let view = View::new(self.game.play(), &header.ruleset, &header.params);
+        let view = View::of(&self.game);
         let mut chance = Chance::of_game(&self.seed, &view).expect("somebody is to move");
         let strategy = self.bots.find(&bot.strategy, Some(bot.version)).unwrap();
         strategy.choose(&view, &mut Meter::unstopped(Budget(bot.nodes)), &mut chance).unwrap().action

@@ -154,8 +154,7 @@ impl Again {
             Ok(strategy) => strategy,
             Err(unknown) => return Err(Disagreement::Unknown { claim: Box::new(claim), unknown }),
         };
-        let header = self.game.header();
-        let view = View::new(self.game.play(), &header.ruleset, &header.params);
+        let view = View::of(&self.game);
         let mut meter = Meter::new(Budget(claim.bot.nodes), stop);
         let choice = match Chance::of_game(&self.seed, &view).filter(|_| strategy.plays(&view)) {
             Some(mut chance) => strategy.choose(&view, &mut meter, &mut chance),

@@ -10,7 +10,6 @@
 //!
 //! Invariant: one path checks files and stored games; on any input it answers, and never panics.
 
-mod left;
 mod tail;
 mod wrong;
 
@@ -21,7 +20,7 @@ use crate::book::Book;
 use crate::dice::{Dice, Face, Seed, Throw};
 use crate::digest::Digest;
 use crate::entry::{Body, Entry};
-use crate::game::{Fault, Game, Head, State};
+use crate::game::{Fault, Game, Head, Left, State};
 use crate::header::{Header, SeedFrom};
 use crate::outcome::Outcome;
 use crate::receipt::{KeyId, PublicKeys, Unproved};
@@ -29,7 +28,6 @@ use crate::rules::Rules;
 use crate::seat::{Seat, SeatSet};
 use crate::seq::Seq;
 
-pub use left::{How, Left};
 use tail::Tail;
 pub use wrong::{Accepted, Kind, Wrong};
 
@@ -182,7 +180,6 @@ pub struct Verifier {
     right: Result<Game, Box<Header>>,
     /// Set from the first entry on that the rules do not allow.
     tail: Option<Tail>,
-    left: Vec<Left>,
     throws: Vec<Thrown>,
     seed: Option<(Seq, Seed)>,
 }
@@ -210,7 +207,7 @@ impl Verifier {
     }
 
     const fn at(right: Result<Game, Box<Header>>, tail: Option<Tail>) -> Verifier {
-        Verifier { right, tail, left: Vec::new(), throws: Vec::new(), seed: None }
+        Verifier { right, tail, throws: Vec::new(), seed: None }
     }
 
     /// The last entry found right; nothing where the header itself has no rules.
@@ -235,11 +232,10 @@ impl Verifier {
             (Some(tail), Err(header)) => tail.follow(header, line, digest)?,
             (None, Err(_)) => return Ok(()),
             (None, Ok(game)) => {
-                let (draw, live) = (game.position().throws(), game.live());
+                let draw = game.position().throws();
                 match game.apply_line(line, digest) {
                     Ok(entry) => {
                         self.throws.extend(Thrown::of(game, &entry, draw));
-                        self.left.extend(Left::by(&entry, live, game.live()));
                         entry
                     }
                     Err(refused) if refused.fault == Fault::Rules => {
@@ -300,7 +296,7 @@ impl Verifier {
             digest: game.head().digest,
             state: game.state(),
             outcome: game.outcome().cloned(),
-            left: self.left,
+            left: game.left().to_vec(),
             throws: self.throws.len() as u64,
             dice,
             signed: Signed::No,

@@ -4,6 +4,7 @@
 //! look it up and a script can match it.
 
 use plybook_client::Refused;
+use plybook_core::game::WhyLeft;
 use plybook_proto::v1;
 use plybook_proto::v1::ErrorReason;
 
@@ -96,6 +97,16 @@ pub(crate) fn joined(event: &v1::Event, marks: &[String]) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// How a seat left, after its name.
+pub(crate) const fn why_left(why: WhyLeft) -> &'static str {
+    match why {
+        WhyLeft::Resigned => "resigned",
+        WhyLeft::Removed => "was removed",
+        WhyLeft::Timeout => "ran out of time",
+        WhyLeft::Absent => "was away for too long",
+    }
 }
 
 /// The marks of a table.

@@ -2,16 +2,17 @@
 
 use std::io::{BufRead as _, BufReader};
 
-use plybook_core::game::Hand;
-use plybook_core::header::UndoBy;
+use plybook_core::entry::Act;
+use plybook_core::game::{Ask, Hand};
+use plybook_core::header::{Principal, UndoBy};
 use plybook_core::verify::verify as whole;
-use plybook_core::{Book, Time, Uuid};
+use plybook_core::{Book, Seat, Terms, Time, Uuid};
 use plybook_rulesets::Registry;
 use plybook_store::sqlite::SqliteOptions;
 use plybook_store::{Arms, Create, GameKey, NewGame, RequestKey, Sqlite, Store, TenantId};
-use plybook_tests::bot_book::{BotBook, bots};
+use plybook_tests::bot_book::{BotBook, bot, bots};
 use plybook_tests::forgery::forged;
-use plybook_tests::table::{SEED, Table, table};
+use plybook_tests::table::{SEED, Table, table, tester};
 use serde_json::{Value, json};
 
 use super::{Ran, command, ended, run, send};
@@ -81,6 +82,21 @@ fn every_strategy_and_dice_are_chosen_again() {
     assert_eq!(ran.out.matches(", chosen again: the same\n").count(), 2, "{ran:#?}");
 }
 
+/// A bot that looks ahead sees who has left; the report says who, how and when.
+#[test]
+fn bots_go_on_when_a_seat_has_left() {
+    let files = Files::new();
+    let three = bots(&[(0, "minimax@1 2000"), (1, "heuristic@1 500"), (2, "mcts@1 500")], "random@1 1");
+    let mut game = BotBook::of(table().mnk(5, 5, 4).seats(3).terms(three).header()).goes_on(4);
+    game.ask(tester(), None, Ask::Act(Act::Remove(Seat(1))));
+    let game = game.goes_on(ALL);
+    let file = files.put("left.ply", &game.book.print());
+    let ran = verify(&["--bots", &file]).ok().says(", chosen again: the same\n").says("  left: seat 1 was removed (entry 6)\n");
+    ran.says("  times: every time is as the service's clock told it; no book proves times\n");
+    let told = &objects(&verify(&["--json", &file]).ok())[0];
+    assert_eq!(told["left"], json!([{ "seat": 1, "entry": 6, "how": "removed" }]));
+}
+
 /// Only the bots tell: the rules, the digests and the seed have nothing against it.
 #[test]
 fn a_move_that_no_bot_chose_is_found_by_bots_and_by_nothing_else() {
@@ -91,7 +107,7 @@ fn a_move_that_no_bot_chose_is_found_by_bots_and_by_nothing_else() {
         let claims = forged.book.lines().last().unwrap().text.split(' ').nth(4).unwrap().to_owned();
         let before = BotBook::of(laid().header()).goes_on(at);
         let strategy = ["minimax@1 3000", "mcts@1 2000"][seat];
-        let chooses = before.game.rules().write_action(before.chosen(&plybook_tests::bot_book::bot(strategy)));
+        let chooses = before.game.rules().write_action(before.chosen(&bot(strategy)));
         let book = forged.goes_on(ALL).book;
         let file = files.put("forged.ply", &book.print());
         verify(&[&file]).ok().says("forged.ply: verified\n");
@@ -129,17 +145,17 @@ fn a_header_that_pins_other_bots_is_found() {
 fn fallbacks_are_chosen_again_as_such_and_counted() {
     let files = Files::new();
     let clock = plybook_core::clock::ClockPolicy::parse("per_move 60000 bot restore").unwrap();
-    let terms = plybook_core::Terms { clock: Some(clock), ..bots(&[(1, "minimax@1 500")], "heuristic@1 200") };
+    let terms = Terms { clock: Some(clock), ..bots(&[(1, "minimax@1 500")], "heuristic@1 200") };
     let laid = table().mnk(5, 5, 5).undo_by(UndoBy::Free).terms(terms);
     let game = || BotBook::of(laid.header());
     let mut mixed = game().person("a1").hand(Hand::Bot).person("b1").hand(Hand::Fallback);
-    let undo = plybook_core::game::Ask::Undo(None);
-    mixed.ask(plybook_tests::table::tester(), Some(plybook_core::Seat(0)), undo);
+    let undo = Ask::Undo(None);
+    mixed.ask(tester(), Some(Seat(0)), undo);
     let mixed = mixed.person("c1").goes_on(1).waits_ms(60_001);
     let mixed = mixed.hand(Hand::Fallback).goes_on(1);
     let open = mixed.book.print();
     let mut over = mixed;
-    over.ask(plybook_tests::table::tester(), Some(plybook_core::Seat(0)), plybook_core::game::Ask::Act(plybook_core::entry::Act::Resign));
+    over.ask(tester(), Some(Seat(0)), Ask::Act(Act::Resign));
     let file = files.put("mixed.ply", &over.book.print());
     verify(&["--bots", &file]).ok().says("bots: 3 moves by bots and 2 moves by the fallback, chosen again: the same\n");
     let told = &objects(&verify(&["--bots", "--json", &file]).ok())[0];
@@ -177,9 +193,9 @@ fn long_choices_are_stopped() {
     let open = BotBook::of(table().gomoku(15).terms(bots(&[(1, "mcts@1 1000000000")], "random@1 1")).header());
     let mut game = open.person("h8");
     let (seat, legal) = (game.game.to_move(), game.game.play().legal());
-    let principal = plybook_core::header::Principal::bot();
-    game.ask(principal, seat, plybook_core::game::Ask::Move(legal[0]));
-    game.ask(plybook_tests::table::tester(), None, plybook_core::game::Ask::Act(plybook_core::entry::Act::Abort));
+    let principal = Principal::bot();
+    game.ask(principal, seat, Ask::Move(legal[0]));
+    game.ask(tester(), None, Ask::Act(Act::Abort));
     assert!(whole(&game.book.print(), &Registry::standard()).is_ok());
     let (short, long) = (files.put("short.ply", &played(laid()).book.print()), files.put("long.ply", &game.book.print()));
     for signal in ["INT", "TERM"] {
@@ -262,8 +278,8 @@ async fn a_walk_with_long_choices_is_stopped() {
     let long = BotBook::of(table().gomoku(15).id(id(1)).terms(bots(&[(0, "mcts@1 1000000000")], "random@1 1")).header());
     let mut long = long;
     let legal = long.game.play().legal();
-    long.ask(plybook_core::header::Principal::bot(), Some(plybook_core::Seat(0)), plybook_core::game::Ask::Move(legal[0]));
-    long.ask(plybook_tests::table::tester(), None, plybook_core::game::Ask::Act(plybook_core::entry::Act::Abort));
+    long.ask(Principal::bot(), Some(Seat(0)), Ask::Move(legal[0]));
+    long.ask(tester(), None, Ask::Act(Act::Abort));
     let first = store(&books, 1, &long.book.print()).await;
     // Newer, so told before it.
     let quick = store(&books, 2, &table().id(id(2)).play("b2").book().print()).await;

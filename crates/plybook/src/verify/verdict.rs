@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use plybook_core::game::State;
+use plybook_core::game::{Left, State, WhyLeft};
 use plybook_core::verify::{Accepted, DiceClaim, Kind, Report, Signed, Wrong};
 use plybook_core::{Outcome, Seat};
 use serde_json::{Value, json};
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::bots::Bots;
 use super::kept::Finding;
 use super::origin;
+use crate::words;
 
 /// What came of one file.
 pub(super) enum Verdict {
@@ -106,7 +107,8 @@ fn verified_in_words(file: &str, Verified { report, bots, kept, .. }: &Verified,
 
 /// Who left, each with the entry.
 fn left(report: &Report) -> String {
-    let left: Vec<String> = report.left.iter().map(ToString::to_string).collect();
+    let how = |left: &Left| format!("seat {} {} (entry {})", left.seat, words::why_left(left.why), left.seq);
+    let left: Vec<String> = report.left.iter().map(how).collect();
     if left.is_empty() { String::new() } else { format!("  left: {}\n", left.join(", ")) }
 }
 
@@ -178,7 +180,7 @@ fn verified_json(file: String, Verified { report, bots, kept, .. }: &Verified) -
         "winners": report.outcome.as_ref().map(|outcome| seats(outcome).collect::<Vec<_>>()),
         "void": report.outcome.as_ref().is_some_and(Outcome::is_void),
         "reason": report.outcome.as_ref().map(|outcome| outcome.reason.to_string()),
-        "left": report.left.iter().map(|left| json!({ "seat": left.seat.0, "entry": left.seq.0, "how": left.how.name() })).collect::<Vec<_>>(),
+        "left": report.left.iter().map(|left| json!({ "seat": left.seat.0, "entry": left.seq.0, "how": why_left(left.why) })).collect::<Vec<_>>(),
         "given_moves": report.header.given(),
         "throws": report.throws,
         "dice": report.dice.to_string(),
@@ -211,6 +213,16 @@ pub(super) fn accepted_json(accepted: &Accepted) -> Value {
 
 fn kept_json(kept: &[Finding]) -> Value {
     kept.iter().map(Finding::as_json).collect()
+}
+
+/// For machines.
+const fn why_left(why: WhyLeft) -> &'static str {
+    match why {
+        WhyLeft::Resigned => "resigned",
+        WhyLeft::Removed => "removed",
+        WhyLeft::Timeout => "timeout",
+        WhyLeft::Absent => "absent",
+    }
 }
 
 /// The seats whose own keys signed what they committed to.
