@@ -2,13 +2,28 @@
 
 use std::path::PathBuf;
 
+const FILES: [&str; 16] = [
+    "advice",
+    "audit_service",
+    "board",
+    "bot",
+    "clock",
+    "compare",
+    "error_reason",
+    "event",
+    "game_service",
+    "joining",
+    "life",
+    "offer",
+    "presence",
+    "receipt",
+    "ruleset",
+    "terms",
+];
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("../../proto");
-    let files: Vec<PathBuf> =
-        ["advice", "audit_service", "board", "compare", "error_reason", "event", "game_service", "joining", "receipt", "ruleset"]
-            .iter()
-            .map(|name| root.join(format!("plybook/v1/{name}.proto")))
-            .collect();
+    let files: Vec<PathBuf> = FILES.iter().map(|name| root.join(format!("plybook/v1/{name}.proto"))).collect();
     println!("cargo::rerun-if-changed={}", root.display());
 
     let descriptors =

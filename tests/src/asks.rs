@@ -8,6 +8,7 @@ use plybook_rulesets::Registry;
 use tonic::transport::Endpoint;
 use tonic::{Request, Status};
 
+use crate::live::Live;
 use crate::patience::PATIENCE;
 use crate::table::fold;
 use crate::wire::{PlayedGame, Wire};
@@ -25,6 +26,8 @@ pub enum Asks {
     Join(v1::JoinGameRequest),
     /// CloseGame.
     Close(v1::CloseGameRequest),
+    /// Something that is no move; it must append.
+    Live(Live),
 }
 
 /// What an accepted request is answered with.
@@ -85,6 +88,12 @@ impl From<v1::CloseGameRequest> for Asks {
     }
 }
 
+impl From<Live> for Asks {
+    fn from(live: Live) -> Asks {
+        Asks::Live(live)
+    }
+}
+
 impl Wire {
     /// Connects to `http://host:port` when there is something to say, and again after a cut.
     pub fn lazily(url: &str) -> Wire {
@@ -109,6 +118,7 @@ impl Wire {
             Asks::Undo(request) => self.games().undo(in_time(request)).await?.into_inner().event,
             Asks::Join(request) => self.games().join_game(in_time(request)).await?.into_inner().event,
             Asks::Close(request) => self.games().close_game(in_time(request)).await?.into_inner().event,
+            Asks::Live(live) => self.asks(live).await?.0,
         };
         Ok(Answer::Event(Box::new(event.unwrap())))
     }

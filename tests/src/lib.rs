@@ -14,6 +14,7 @@ pub mod forgery;
 pub mod golden;
 pub mod held;
 pub mod injected;
+pub mod live;
 pub mod long;
 pub mod long_book;
 pub mod node;

@@ -211,7 +211,7 @@ impl Opening {
     /// With these players, in turn order.
     #[must_use]
     pub fn players(mut self, players: &[&str]) -> Opening {
-        let seat = |player: &&str| v1::Seat { player_id: (*player).to_owned(), mark: String::new() };
+        let seat = |player: &&str| v1::Seat { player_id: (*player).to_owned(), mark: String::new(), ..Default::default() };
         self.request.seats = players.iter().map(seat).collect();
         self
     }

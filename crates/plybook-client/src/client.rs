@@ -219,7 +219,7 @@ impl Client {
             .max_decoding_message_size(self.options.answer_bytes_max)
     }
 
-    async fn call<Q, R, F>(&self, request: Q, send: impl Fn(Channel, Request<Q>) -> F) -> Result<R, Error>
+    pub(crate) async fn call<Q, R, F>(&self, request: Q, send: impl Fn(Channel, Request<Q>) -> F) -> Result<R, Error>
     where
         Q: Clone,
         F: Future<Output = Result<Response<R>, Status>>,
@@ -268,7 +268,7 @@ fn pieces(file: Arc<[u8]>) -> impl Stream<Item = v1::ImportBookRequest> + Send +
 }
 
 /// The request's id, made up where the caller has none.
-fn fill(request_id: &mut String) -> String {
+pub(crate) fn fill(request_id: &mut String) -> String {
     if request_id.is_empty() {
         *request_id = Uuid::now_v7().to_string();
     }

@@ -6,7 +6,7 @@
 //!
 //! | module | the noun |
 //! | --- | --- |
-//! | [`client`] | every call of the contract |
+//! | [`client`], `living` | every call of the contract |
 //! | [`events`] | one game followed |
 //! | [`joining`] | a seat's nonce, before the first move of a game with joint entropy |
 //! | [`options`] | how long to wait, and for what |
@@ -34,6 +34,7 @@ pub mod client;
 pub mod error;
 pub mod events;
 pub mod joining;
+mod living;
 pub mod options;
 mod patience;
 pub mod receipt;

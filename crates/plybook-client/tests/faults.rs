@@ -154,6 +154,46 @@ impl GameService for Fake {
     async fn analyze_position(&self, _: Request<v1::AnalyzePositionRequest>) -> Result<Response<v1::AnalyzePositionResponse>, Status> {
         Err(Status::unimplemented("not scripted"))
     }
+
+    async fn resign(&self, _: Request<v1::ResignRequest>) -> Result<Response<v1::ResignResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn abort_game(&self, _: Request<v1::AbortGameRequest>) -> Result<Response<v1::AbortGameResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn remove_seat(&self, _: Request<v1::RemoveSeatRequest>) -> Result<Response<v1::RemoveSeatResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn offer_draw(&self, _: Request<v1::OfferDrawRequest>) -> Result<Response<v1::OfferDrawResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn answer_draw(&self, _: Request<v1::AnswerDrawRequest>) -> Result<Response<v1::AnswerDrawResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn offer_undo(&self, _: Request<v1::OfferUndoRequest>) -> Result<Response<v1::OfferUndoResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn answer_undo(&self, _: Request<v1::AnswerUndoRequest>) -> Result<Response<v1::AnswerUndoResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn report_presence(&self, _: Request<v1::ReportPresenceRequest>) -> Result<Response<v1::ReportPresenceResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn claim_absence(&self, _: Request<v1::ClaimAbsenceRequest>) -> Result<Response<v1::ClaimAbsenceResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
+    async fn rematch(&self, _: Request<v1::RematchRequest>) -> Result<Response<v1::RematchResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
 }
 
 /// Longer than anything takes, on any machine.

@@ -53,8 +53,8 @@ impl Config {
         if limits.call_timeout.is_zero() {
             return refuse("call-timeout must be longer than nothing");
         }
-        if limits.advice_nodes_max == 0 {
-            return refuse("advice-nodes-max must be at least 1");
+        if limits.advice_nodes_max == 0 || limits.bot_nodes_max == 0 {
+            return refuse("advice-nodes-max and bot-nodes-max must be at least 1");
         }
         if limits.refusals_keep.is_zero() {
             return refuse("refusals-keep must be longer than nothing (refusals-per-game 0 remembers none)");

@@ -6,8 +6,11 @@
 //! | [`table`] | a game at the head that this node has seen |
 //! | [`load`] | reads a book from the store |
 //! | [`act`] | decides a request and appends what comes of it |
+//! | `beside` | what an entry says only together with those before it |
 //! | [`create`] | creates a game |
 //! | [`fork`] | creates a game that goes on from an entry of another |
+//! | [`pinning`] | the bots of a game to be created |
+//! | [`rematch`] | creates the rematch of a game that is over |
 //! | [`history`] | positions at earlier entries |
 //! | `noted` | what of a refused request is remembered |
 //! | [`snapshots`] | games of the store at some of their entries, read and saved |
@@ -17,12 +20,15 @@
 //! dropped at any moment and rebuilt from the book.
 
 pub mod act;
+mod beside;
 pub mod create;
 pub mod fork;
 pub mod history;
 pub mod load;
 mod noted;
 pub mod opened;
+pub mod pinning;
+pub mod rematch;
 pub mod snapshots;
 pub mod table;
 mod unfit;
@@ -36,6 +42,7 @@ use plybook_store::{GameKey, Store, StoredEntry};
 use tokio::sync::{OwnedMutexGuard, Semaphore};
 use unfit::Unfit;
 
+pub use beside::Beside;
 pub use opened::Opened;
 pub use snapshots::Snapshots;
 pub use table::{SharedTable, Table};

@@ -40,6 +40,8 @@ pub struct Limits {
     pub refusals_ageing: Duration,
     /// Choices thought about at once, each with some 64 MiB; 0 takes one less than there are cores, and at least one.
     pub thinkers: usize,
+    /// Nodes of one move of a bot.
+    pub bot_nodes_max: u64,
     /// Nodes of one call for advice.
     pub advice_nodes_max: u64,
     /// How long a call for advice waits for a thinker.
@@ -67,6 +69,7 @@ impl Default for Limits {
             refusals_queue: 1_024,
             refusals_ageing: Duration::from_secs(60),
             thinkers: 0,
+            bot_nodes_max: 5_000_000,
             advice_nodes_max: 5_000_000,
             advice_wait: Duration::from_secs(2),
             advice_queue: 64,
@@ -90,6 +93,8 @@ pub const SNAPSHOT_TRIES: u32 = 3;
 pub const RECENT_ENTRIES: usize = 64;
 /// Most games, rulesets, strategies or refusals in a page.
 pub const PAGE_ITEMS_MAX: u32 = 500;
+/// Most games in a page that tells their deadlines: each game is followed to its head for it.
+pub const PAGE_DEADLINES_MAX: u32 = 50;
 /// Games, rulesets, strategies or refusals in a page where the caller names no number.
 pub const PAGE_ITEMS_DEFAULT: u32 = 50;
 /// Most legal actions in a page.

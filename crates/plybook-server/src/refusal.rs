@@ -63,6 +63,11 @@ pub enum Refusal {
         /// The head.
         head: Seq,
     },
+    /// The game goes on, so there is no rematch of it yet.
+    GameNotOver {
+        /// The head.
+        head: Seq,
+    },
     /// A receipt was asked for, and this node has no key to sign one with.
     ReceiptsUnavailable,
     /// A limit of this node.

@@ -5,9 +5,12 @@
 pub mod advice;
 pub mod event;
 pub mod game;
+pub mod incident;
 pub mod joining;
+pub mod living;
 pub mod position;
 pub mod ruleset;
+pub mod terms;
 
 use plybook_core::{Action, Outcome, Receipt, Seat, SeatSet, Time};
 use plybook_proto::v1;

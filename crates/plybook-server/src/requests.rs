@@ -7,8 +7,10 @@ pub mod advice;
 pub mod canon;
 pub mod fork;
 pub mod joining;
+pub mod life;
 pub mod page;
 pub mod plan;
+pub mod terms;
 
 use std::time::Duration;
 
@@ -123,7 +125,10 @@ fn expected_seq(number: Option<u64>) -> Result<Seq, Refusal> {
 }
 
 fn required_seat(number: Option<u32>) -> Result<Seat, Refusal> {
-    let number = number.ok_or_else(|| Refusal::field("seat", "is required: seats are numbered from 0"))?;
+    seat_numbered(number.ok_or_else(|| Refusal::field("seat", "is required: seats are numbered from 0"))?)
+}
+
+fn seat_numbered(number: u32) -> Result<Seat, Refusal> {
     u8::try_from(number).map(Seat).map_err(|_| Refusal::field("seat", format!("there is no seat {number}")))
 }
 
@@ -224,12 +229,11 @@ mod tests {
         let whole = v1::CreateGameRequest {
             request_id: ID.to_owned(),
             ruleset: Some(v1::RulesetSpec { id: "mnk".to_owned(), version: 1, params }),
-            seats: vec![v1::Seat { player_id: "ann".to_owned(), mark: String::new() }; 1],
+            seats: vec![v1::Seat { player_id: "ann".to_owned(), ..Default::default() }; 1],
             undo_policy: Some(v1::UndoPolicy { by: v1::UndoBy::Free.into(), over_throw: true, after_end: false }),
             seed: vec![7; 32],
             with_receipt: true,
-            joint_entropy: None,
-            receipt_policy: 0,
+            ..Default::default()
         };
         let asking = v1::CreateGameRequest {
             joint_entropy: Some(v1::JointEntropy {

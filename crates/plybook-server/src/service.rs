@@ -2,9 +2,13 @@
 //!
 //! Invariant: an RPC reads its request, asks the games, and makes a reply. It decides nothing.
 
+mod abort_game;
 mod advising;
 mod analyze_position;
+mod answer_draw;
+mod answer_undo;
 mod appending;
+mod claim_absence;
 mod close_game;
 mod compare_books;
 mod create_game;
@@ -19,7 +23,14 @@ mod list_legal_actions;
 mod list_refusals;
 mod list_rulesets;
 mod list_strategies;
+mod listing;
 mod make_move;
+mod offer_draw;
+mod offer_undo;
+mod rematch;
+mod remove_seat;
+mod report_presence;
+mod resign;
 mod stream_events;
 mod suggest_move;
 mod undo;
@@ -38,6 +49,7 @@ use tonic::{Request, Response, Status, Streaming};
 
 use crate::clock::Clock;
 use crate::games::Games;
+use crate::games::pinning::Strategies;
 use crate::limits::Limits;
 use crate::signing::Keys;
 use crate::streams::{Hub, Slots};
@@ -54,6 +66,13 @@ pub struct Service {
     pub(crate) limits: Limits,
     pub(crate) keys: Arc<Keys>,
     pub(crate) draining: CancellationToken,
+}
+
+impl Service {
+    /// What of strategies games may be created with.
+    pub(crate) fn strategies(&self) -> Strategies {
+        Strategies { bots: self.thinking.bots().clone(), nodes_max: self.limits.bot_nodes_max }
+    }
 }
 
 /// The frames of a stream.
@@ -93,6 +112,46 @@ impl GameService for GameRpc {
 
     async fn close_game(&self, request: Request<v1::CloseGameRequest>) -> Result<Response<v1::CloseGameResponse>, Status> {
         Ok(Response::new(close_game::answer(&self.0, request).await?))
+    }
+
+    async fn resign(&self, request: Request<v1::ResignRequest>) -> Result<Response<v1::ResignResponse>, Status> {
+        Ok(Response::new(resign::answer(&self.0, request).await?))
+    }
+
+    async fn abort_game(&self, request: Request<v1::AbortGameRequest>) -> Result<Response<v1::AbortGameResponse>, Status> {
+        Ok(Response::new(abort_game::answer(&self.0, request).await?))
+    }
+
+    async fn remove_seat(&self, request: Request<v1::RemoveSeatRequest>) -> Result<Response<v1::RemoveSeatResponse>, Status> {
+        Ok(Response::new(remove_seat::answer(&self.0, request).await?))
+    }
+
+    async fn offer_draw(&self, request: Request<v1::OfferDrawRequest>) -> Result<Response<v1::OfferDrawResponse>, Status> {
+        Ok(Response::new(offer_draw::answer(&self.0, request).await?))
+    }
+
+    async fn answer_draw(&self, request: Request<v1::AnswerDrawRequest>) -> Result<Response<v1::AnswerDrawResponse>, Status> {
+        Ok(Response::new(answer_draw::answer(&self.0, request).await?))
+    }
+
+    async fn offer_undo(&self, request: Request<v1::OfferUndoRequest>) -> Result<Response<v1::OfferUndoResponse>, Status> {
+        Ok(Response::new(offer_undo::answer(&self.0, request).await?))
+    }
+
+    async fn answer_undo(&self, request: Request<v1::AnswerUndoRequest>) -> Result<Response<v1::AnswerUndoResponse>, Status> {
+        Ok(Response::new(answer_undo::answer(&self.0, request).await?))
+    }
+
+    async fn report_presence(&self, request: Request<v1::ReportPresenceRequest>) -> Result<Response<v1::ReportPresenceResponse>, Status> {
+        Ok(Response::new(report_presence::answer(&self.0, request).await?))
+    }
+
+    async fn claim_absence(&self, request: Request<v1::ClaimAbsenceRequest>) -> Result<Response<v1::ClaimAbsenceResponse>, Status> {
+        Ok(Response::new(claim_absence::answer(&self.0, request).await?))
+    }
+
+    async fn rematch(&self, request: Request<v1::RematchRequest>) -> Result<Response<v1::RematchResponse>, Status> {
+        Ok(Response::new(rematch::answer(&self.0, request).await?))
     }
 
     async fn get_game(&self, request: Request<v1::GetGameRequest>) -> Result<Response<v1::GetGameResponse>, Status> {

@@ -94,6 +94,9 @@ impl Answer {
                 Answer::new(Code::FailedPrecondition, R::ReceiptsUnavailable, "a receipt is due, and this node has no signing key")
             }
             Refusal::GameReadOnly { head } => Answer::read_only(head),
+            Refusal::GameNotOver { head } => {
+                Answer::new(Code::FailedPrecondition, R::GameNotOver, "the game goes on; a rematch follows its end").with("head_seq", head)
+            }
             Refusal::GameExists { game } => Answer::exists(game),
             Refusal::Limit { limit, most } => Answer::limit(limit, most),
             Refusal::Busy { limit, most } => Answer::limit(limit, most).retry(RETRY_SOON),
@@ -253,6 +256,12 @@ impl Verdict {
     /// Nothing where it is not the game that refuses, but this node, its store, or the request's own shape.
     pub fn of(refusal: &Refusal) -> Option<Verdict> {
         let (answer, head) = match refusal {
+            // Nobody is refused: whoever reports what was reported is answered that it is so, and the others are ours.
+            Refusal::Rejected {
+                rejection: Rejection::PresenceUnchanged | Rejection::Unsettled { .. } | Rejection::WayBack { .. }, ..
+            } => {
+                return None;
+            }
             Refusal::Rejected { rejection, head, .. } => (Answer::rejected(rejection.clone()), *head),
             Refusal::RequestIdReused(original @ Original::Entry { head, .. }) => (Answer::reused(*original), *head),
             Refusal::GameReadOnly { head } => (Answer::read_only(*head), *head),
@@ -265,6 +274,7 @@ impl Verdict {
             | Refusal::GameNotFound
             | Refusal::CursorBeyondHead { .. }
             | Refusal::ReceiptsUnavailable
+            | Refusal::GameNotOver { .. }
             | Refusal::GameExists { .. }
             | Refusal::Busy { .. }
             | Refusal::Limit { .. }

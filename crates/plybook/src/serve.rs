@@ -83,6 +83,9 @@ struct LimitArgs {
     /// Choices of bots thought about at once, each with some 64 MiB; 0 takes one less than there are cores, and at least one
     #[arg(long, env = "PLYBOOK_THINKERS", default_value_t = Limits::default().thinkers)]
     thinkers: usize,
+    /// Nodes that one move of a bot may spend
+    #[arg(long, env = "PLYBOOK_BOT_NODES_MAX", default_value_t = Limits::default().bot_nodes_max)]
+    bot_nodes_max: u64,
     /// Nodes that one call for advice may spend
     #[arg(long, env = "PLYBOOK_ADVICE_NODES_MAX", default_value_t = Limits::default().advice_nodes_max)]
     advice_nodes_max: u64,
@@ -181,6 +184,7 @@ impl LimitArgs {
             refusals_per_game: self.refusals_per_game,
             refusals_keep: Duration::from_secs(self.refusals_keep_days.saturating_mul(DAY_SECONDS)),
             thinkers: self.thinkers,
+            bot_nodes_max: self.bot_nodes_max,
             advice_nodes_max: self.advice_nodes_max,
             advice_wait: Duration::from_millis(self.advice_wait_ms),
             advice_queue: self.advice_queue,

@@ -92,6 +92,8 @@ impl View {
             }
             Some(Body::GameClosed(_)) => "the game was closed".to_owned(),
             Some(Body::GameCreated(_)) => "the game was created".to_owned(),
+            // As the book says it: number, time, who, and then what.
+            Some(_) => event.line.splitn(4, ' ').last().unwrap_or_default().to_owned(),
             None => "something that is not known here".to_owned(),
         }
     }

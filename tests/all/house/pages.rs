@@ -68,6 +68,7 @@ fn every_limit_is_in_the_tables() {
         ("refusals_queue", limits.refusals_queue as u64),
         ("refusals_ageing", limits.refusals_ageing.as_secs()),
         ("thinkers", limits.thinkers as u64),
+        ("bot_nodes_max", limits.bot_nodes_max),
         ("advice_nodes_max", limits.advice_nodes_max),
         ("advice_wait", limits.advice_wait.as_secs()),
         ("advice_queue", limits.advice_queue as u64),

@@ -3,6 +3,7 @@
 use plybook_core::Seed;
 use plybook_proto::v1::{self, UndoBy};
 use plybook_tests::injected::over_sqlite;
+use plybook_tests::live::Live;
 use plybook_tests::table::{nonce, table};
 use plybook_tests::wire::{PlayedGame, fresh, pieces};
 use prost::Message as _;
@@ -107,6 +108,7 @@ async fn walk(game: &PlayedGame, told: &mut Told) {
         told.reply("ImportBook", wire.audit().import_book(file).await);
     }
     forks(game, told).await;
+    living(game, told).await;
     refusals(game, told).await;
     wire.remembers(&id, 7).await;
     told.reply(
@@ -144,6 +146,51 @@ async fn forks(game: &PlayedGame, told: &mut Told) {
             told.text += &game.wire.book(id).await;
         }
         told.reply("ForkGame", forked);
+    }
+}
+
+/// What is no move, of this game refused and of another done; and the rematch of one that is over.
+async fn living(game: &PlayedGame, told: &mut Told) {
+    use plybook_proto::v1::{AbsenceClaim, IfAway, OfferAnswer};
+    let nobody = PlayedGame { head: 0, ..game.clone() };
+    let mut other = game.wire.game().undo(UndoBy::Agreement).absence(1_000, IfAway::Forfeit).await;
+    other.play("b2").await;
+    for game in [&nobody, &other] {
+        let mut games = game.wire.games();
+        macro_rules! asks {
+            ($name:literal, $rpc:ident, $live:expr, $kind:ident) => {
+                if let Live::$kind(request) = $live {
+                    told.reply($name, games.$rpc(request).await);
+                }
+            };
+        }
+        asks!("OfferDraw", offer_draw, game.offering_draw(0), OfferDraw);
+        asks!("AnswerDraw", answer_draw, game.answering_draw(1, OfferAnswer::Decline), AnswerDraw);
+        asks!("OfferUndo", offer_undo, game.offering_undo(0, 2), OfferUndo);
+        asks!("AnswerUndo", answer_undo, game.answering_undo(1, 2, OfferAnswer::Accept), AnswerUndo);
+        asks!("ReportPresence", report_presence, game.reporting(0, false), Presence);
+        asks!("ClaimAbsence", claim_absence, game.claiming(1, AbsenceClaim::Win), Claim);
+    }
+    // Of this game with a seat that nobody has, or it would end here.
+    let ending = [game.clone(), other];
+    for (game, seat) in ending.iter().zip([9, 0]) {
+        let mut games = game.wire.games();
+        if let Live::Remove(request) = game.removing(9) {
+            told.reply("RemoveSeat", games.remove_seat(request).await);
+        }
+        if let Live::Abort(request) = game.aborting(Some(9)) {
+            told.reply("AbortGame", games.abort_game(request).await);
+        }
+        if let Live::Resign(request) = game.resigning(seat) {
+            told.reply("Resign", games.resign(request).await);
+        }
+    }
+    for id in ending.iter().map(|game| game.id.clone()) {
+        let again = game.wire.games().rematch(v1::RematchRequest { game_id: id, with_receipt: false }).await;
+        if let Ok(new) = &again {
+            told.text += &game.wire.book(&new.get_ref().game.as_ref().unwrap().game_id).await;
+        }
+        told.reply("Rematch", again);
     }
 }
 

@@ -152,7 +152,11 @@ fn creation(header: &Header, golden: &Golden) -> v1::CreateGameRequest {
     v1::CreateGameRequest {
         request_id: fresh(),
         ruleset: Some(v1::RulesetSpec { id: header.ruleset.name.clone(), version: header.ruleset.version, params: params.collect() }),
-        seats: header.seats.iter().map(|seat| v1::Seat { player_id: seat.player.clone(), mark: seat.mark.clone() }).collect(),
+        seats: header
+            .seats
+            .iter()
+            .map(|seat| v1::Seat { player_id: seat.player.clone(), mark: seat.mark.clone(), ..Default::default() })
+            .collect(),
         undo_policy: Some(v1::UndoPolicy { by: by.into(), over_throw: header.undo.over_throw, after_end: header.undo.after_end }),
         joint_entropy: replies::joining::joint(header),
         receipt_policy: replies::joining::receipts(header.receipts).into(),

@@ -1,5 +1,7 @@
 //! Every reason of the contract is provoked and read as a client reads it.
 
+mod living;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,7 +54,13 @@ async fn provoke(reason: ErrorReason, bench: Bench) -> Option<Refused> {
     let refused = match reason {
         R::Unspecified | R::ResumeTokenInvalid | R::ResumeTokenExpired => return None,
         R::CredentialsMissing | R::CredentialsInvalid | R::AccessDenied | R::RateLimited => return None,
-        R::SeatIsBot | R::OfferNotAllowed | R::AbortNotAllowed | R::ClaimNotAllowed | R::SeatLeft | R::PresenceNotKept => return None,
+        R::SeatIsBot => living::seat_is_bot(&bench).await,
+        R::OfferNotAllowed => living::offer_not_allowed(&bench).await,
+        R::AbortNotAllowed => living::abort_not_allowed(&bench).await,
+        R::ClaimNotAllowed => living::claim_not_allowed(&bench).await,
+        R::SeatLeft => living::seat_left(&bench).await,
+        R::PresenceNotKept => living::presence_not_kept(&bench).await,
+        R::GameNotOver => living::game_not_over(&bench).await,
         R::GameNotFound => Refused::by(bench.wire.try_get(&fresh(), None).await).only(&[]).clone(),
         R::UnknownRuleset => unknown_ruleset(&bench).await,
         R::UnknownStrategy => unknown_strategy(&bench).await,
@@ -214,6 +222,7 @@ async fn nothing_to_undo(bench: &Bench) -> Refused {
 }
 
 async fn undo_not_allowed(bench: &Bench) -> Refused {
+    living::undo_causes(bench).await;
     let mut none = bench.wire.game().undo(UndoBy::None).await;
     none.play("a1").await;
     none.refuses_undo(none.asks_undo(0, None)).await.with("UNDO_NOT_ALLOWED").meta("cause", "POLICY");

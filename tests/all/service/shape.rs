@@ -175,7 +175,7 @@ async fn legal(wire: &Wire, change: impl FnOnce(&mut v1::ListLegalActionsRequest
 async fn marks_that_nobody_named_are_those_that_are_free() {
     let local = over_sqlite().await.start().await;
     let wire = local.wire().await;
-    let seat = |mark: &str| v1::Seat { mark: mark.to_owned(), player_id: String::new() };
+    let seat = |mark: &str| v1::Seat { mark: mark.to_owned(), player_id: String::new(), ..Default::default() };
     let created = |seats: Vec<v1::Seat>| {
         let mut opening = wire.game();
         opening.request.seats = seats;

@@ -121,15 +121,7 @@ impl PlayedGame {
 
     /// Takes an entry as seen.
     pub fn sees(&mut self, event: v1::Event) -> v1::Event {
-        use v1::event::Body;
-        self.head = event.seq;
-        self.to_move = match event.body.as_ref().unwrap() {
-            Body::GameCreated(_) => Some(0),
-            Body::MoveMade(made) => made.next_seat,
-            Body::MoveUndone(undone) => Some(undone.next_seat),
-            Body::NonceRevealed(revealed) => revealed.next_seat,
-            Body::NonceCommitted(_) | Body::SeatsAbsent(_) | Body::GameClosed(_) => None,
-        };
+        (self.head, self.to_move) = (event.seq, event.seat_to_move);
         event
     }
 }

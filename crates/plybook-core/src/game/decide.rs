@@ -119,6 +119,11 @@ impl Game {
         if let Some(seat) = request.actor.seat.filter(|seat| seat.0 >= seats) {
             return Err(Rejection::NoSuchSeat { seat, seats });
         }
+        if let Ask::Act(Act::Remove(seat)) = request.ask
+            && seat.0 >= seats
+        {
+            return Err(Rejection::NoSuchSeat { seat, seats });
+        }
         let shapes = self.rules().shapes();
         let refuse = |detail: String| Rejection::InvalidAction { detail, accepted: shapes.iter().map(|shape| shape.name()).collect() };
         match &request.ask {

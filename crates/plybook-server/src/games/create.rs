@@ -9,6 +9,7 @@ use plybook_core::header::{Entropy, Place, Principal, Receipts, SeedFrom, UndoPo
 use plybook_core::{Game, Header, ParamValue, Params, Rules, RulesetId, Seed, Seq, Terms, limits};
 use plybook_store::{Arms, Create, GameKey, NewGame, RequestKey, TenantId};
 
+use crate::games::pinning::{AskedBots, Setting, Strategies};
 use crate::games::{Games, Opened, SharedTable, Table};
 use crate::refusal::{Original, Refusal};
 
@@ -35,17 +36,34 @@ pub struct Plan {
     pub entropy: Entropy,
     /// Which answers carry a receipt.
     pub receipts: Receipts,
-    /// Bots, clocks and the like.
+    /// The bots.
+    pub bots: AskedBots,
+    /// The terms but for their bots.
     pub terms: Terms,
     /// The caller's seed, if there is one.
     pub seed: Option<Seed>,
 }
 
+/// A game with an id and a seed, yet to be stored.
+pub(super) struct Drawn {
+    pub(super) header: Header,
+    pub(super) rules: Arc<dyn Rules>,
+    pub(super) seed: Seed,
+}
+
+/// What the registries make of a plan.
+struct Chosen {
+    ruleset: RulesetId,
+    params: Params,
+    rules: Arc<dyn Rules>,
+    terms: Terms,
+}
+
 impl Games {
     /// Creates a game, or finds the one that this request created before; as it was then.
-    pub async fn create(self: &Arc<Self>, mut plan: Plan) -> Result<Arc<Game>, Refusal> {
+    pub async fn create(self: &Arc<Self>, mut plan: Plan, strategies: &Strategies) -> Result<Arc<Game>, Refusal> {
         let tenant = plan.tenant;
-        let (ruleset, params, rules) = match self.choose(&mut plan).await {
+        let Chosen { ruleset, params, rules, terms } = match self.choose(&mut plan, strategies).await {
             Ok(chosen) => chosen,
             // What this build refuses, an earlier one may have accepted of this very request.
             Err(refusal) => return self.created_before(tenant, plan.request, refusal).await,
@@ -57,7 +75,7 @@ impl Games {
             None => (self.ids.seed()?, SeedFrom::Service),
         };
         let commitment = seed.commitment();
-        let Plan { by, seats, undo, entropy, receipts, terms, .. } = plan;
+        let Plan { by, seats, undo, entropy, receipts, .. } = plan;
         let header = Header {
             game,
             created,
@@ -74,17 +92,23 @@ impl Games {
             terms,
             rematch_of: None,
         };
+        self.create_drawn(tenant, plan.request, Drawn { header, rules, seed }).await
+    }
+
+    /// Stores a game, or finds the one that this request created before; as it was then.
+    pub(super) async fn create_drawn(&self, tenant: TenantId, request: RequestKey, drawn: Drawn) -> Result<Arc<Game>, Refusal> {
+        let Drawn { header, rules, seed } = drawn;
         let text = header.to_string();
         if text.len() > limits::LINE_BYTES_MAX {
             return Err(Refusal::Limit { limit: "line_bytes", most: limits::LINE_BYTES_MAX as u64 });
         }
         let new = NewGame {
-            key: GameKey { tenant, game },
-            request: plan.request,
+            key: GameKey { tenant, game: header.game },
+            request,
             digest: header.digest(),
             header: text,
             seed: seed.clone(),
-            created,
+            created: header.created,
             ruleset: header.ruleset.name.clone(),
             ruleset_version: header.ruleset.version,
             players: header.seats.iter().map(|place| place.player.clone()).collect(),
@@ -95,7 +119,7 @@ impl Games {
         match self.store_new(new).await? {
             Create::Created => {
                 let first = Arc::new(Game::new(header.clone(), Arc::clone(&rules)));
-                let opened = Opened { header, rules: Ok(rules), request_id: plan.request.id, foreign: None };
+                let opened = Opened { header, rules: Ok(rules), request_id: request.id, foreign: None };
                 self.remember(key, opened, seed).await?;
                 Ok(first)
             }
@@ -112,13 +136,19 @@ impl Games {
     }
 
     /// What the registry makes of a plan. Rules may take long to build.
-    async fn choose(&self, plan: &mut Plan) -> Result<(RulesetId, Params, Arc<dyn Rules>), Refusal> {
+    async fn choose(&self, plan: &mut Plan, strategies: &Strategies) -> Result<Chosen, Refusal> {
         let registry = Arc::clone(&self.registry);
         let (name, version, params) = (plan.ruleset.clone(), plan.version, std::mem::take(&mut plan.params));
         let seats = plan.seats.len() as u8;
-        let chosen = tokio::task::spawn_blocking(move || registry.choose(&name, version, params, seats)).await;
-        let chosen = chosen.map_err(|error| Refusal::internal(format!("building rules panicked: {error}")))??;
-        check_entropy(plan.entropy, &chosen.0, &chosen.1)?;
+        let (strategies, undo) = (strategies.clone(), plan.undo);
+        let (bots, terms) = (std::mem::take(&mut plan.bots), std::mem::take(&mut plan.terms));
+        let chosen = tokio::task::spawn_blocking(move || {
+            let (ruleset, params, rules) = registry.choose(&name, version, params, seats)?;
+            let terms = strategies.pinned(&bots, terms, &Setting { ruleset: &ruleset, params: &params, rules: &rules, seats, undo })?;
+            Ok::<_, Refusal>(Chosen { ruleset, params, rules, terms })
+        });
+        let chosen = chosen.await.map_err(|error| Refusal::internal(format!("building rules panicked: {error}")))??;
+        check_entropy(plan.entropy, &chosen.ruleset, &chosen.params)?;
         Ok(chosen)
     }
 
@@ -131,7 +161,7 @@ impl Games {
     }
 
     /// A game as it was created, so that every repeated answer is the first.
-    async fn first(&self, key: GameKey) -> Result<Arc<Game>, Refusal> {
+    pub(super) async fn first(&self, key: GameKey) -> Result<Arc<Game>, Refusal> {
         Ok(self.at(key, Seq::FIRST).await?.0)
     }
 

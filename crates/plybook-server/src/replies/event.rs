@@ -2,18 +2,18 @@
 
 use plybook_core::change::CellChange;
 use plybook_core::entry::{Body, Move, Undo};
-use plybook_core::header::SeedFrom;
+use plybook_core::header::{Entropy, Principal, SeedFrom};
 use plybook_core::rules::Piece;
-use plybook_core::{Content, Entry, Rules, Seq, dice};
+use plybook_core::{Content, Entry, Header, Rules, Seat, Seq, dice};
 use plybook_proto::v1::{self, event::Body as Wire};
 use plybook_store::StoredEntry;
 
-use crate::games::Opened;
+use crate::games::{Beside, Opened};
 use crate::refusal::Refusal;
 use crate::replies;
 
-/// A stored entry as an event.
-pub fn stored(opened: &Opened, stored: &StoredEntry) -> Result<v1::Event, Refusal> {
+/// A stored entry as an event, with what stands beside it.
+pub fn stored(opened: &Opened, stored: &StoredEntry, beside: &Beside) -> Result<v1::Event, Refusal> {
     if stored.seq == Seq::FIRST {
         return Ok(created(opened, stored));
     }
@@ -34,13 +34,7 @@ pub fn stored(opened: &Opened, stored: &StoredEntry) -> Result<v1::Event, Refusa
         }),
         Body::Absent(absent) => Wire::SeatsAbsent(v1::SeatsAbsent { seats: replies::seats(absent.seats) }),
         Body::Undo(undo) => Wire::MoveUndone(move_undone(rules, &entry, undo)),
-        Body::Incident(_) => {
-            return Ok(v1::Event {
-                create_time: Some(replies::time(entry.time)),
-                actor: entry.actor.by.to_string(),
-                ..frame(opened, stored)
-            });
-        }
+        Body::Incident(incident) => replies::incident::body(&opened.header, &entry, incident.act, beside),
         Body::Close => Wire::GameClosed(v1::GameClosed {}),
     };
     Ok(v1::Event {
@@ -48,6 +42,7 @@ pub fn stored(opened: &Opened, stored: &StoredEntry) -> Result<v1::Event, Refusa
         actor: entry.actor.by.to_string(),
         outcome: entry.outcome().map(replies::outcome),
         revealed_seed: entry.seed.as_ref().map_or_else(Vec::new, |seed| seed.reveal().to_vec()),
+        seat_to_move: next_seat(&opened.header, &entry).map(replies::seat),
         body: Some(body),
         ..frame(opened, stored)
     })
@@ -65,13 +60,27 @@ fn created(opened: &Opened, stored: &StoredEntry) -> v1::Event {
         joint_entropy: replies::joining::joint(header),
         receipt_policy: replies::joining::receipts(header.receipts).into(),
         origin: replies::joining::origin(header),
+        terms: replies::terms::terms(header),
+        rematch_of: replies::terms::rematch_of(header),
     };
     v1::Event {
+        seat_to_move: first_seat(header).map(replies::seat),
         create_time: Some(replies::time(header.created)),
         actor: header.by.to_string(),
         body: Some(Wire::GameCreated(body)),
         ..frame(opened, stored)
     }
+}
+
+/// Who moves in a game of which only the header is written.
+pub fn first_seat(header: &Header) -> Option<Seat> {
+    (header.entropy == Entropy::Service).then_some(Seat(0))
+}
+
+/// Who moves after an entry. After the moves that a fork begins with, its seats may still have to join.
+pub fn next_seat(header: &Header, entry: &Entry) -> Option<Seat> {
+    let joins_first = header.entropy != Entropy::Service && matches!(entry.body, Body::Given(_));
+    entry.next_seat().filter(|_| !joins_first)
 }
 
 fn frame(opened: &Opened, stored: &StoredEntry) -> v1::Event {
@@ -95,6 +104,15 @@ fn move_made(rules: Option<&dyn Rules>, entry: &Entry, made: &Move) -> v1::MoveM
         next_seat: entry.next_seat().map(replies::seat),
         skipped_seats: replies::seats(made.verdict.skipped()),
         given: false,
+        moved_by: moved_by(&entry.actor.by).into(),
+    }
+}
+
+fn moved_by(by: &Principal) -> v1::MovedBy {
+    match by {
+        by if *by == Principal::bot() => v1::MovedBy::Bot,
+        by if *by == Principal::fallback() => v1::MovedBy::Fallback,
+        _ => v1::MovedBy::Caller,
     }
 }
 
@@ -105,6 +123,8 @@ fn move_undone(rules: Option<&dyn Rules>, entry: &Entry, undo: &Undo) -> v1::Mov
         changes: changes(rules, &undo.cells),
         ply: undo.ply,
         next_seat: replies::seat(undo.next),
+        agreed: undo.agreed,
+        reopened: undo.reopens,
     }
 }
 

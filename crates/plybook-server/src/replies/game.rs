@@ -2,25 +2,44 @@
 
 use plybook_core::entry::Body;
 use plybook_core::game::State;
-use plybook_core::header::{Entropy, SeedFrom, UndoBy, UndoPolicy};
+use plybook_core::header::{Place, SeedFrom, UndoBy, UndoPolicy};
 use plybook_core::receipt::Signature;
-use plybook_core::{Digest, Game, Header, Seed, Seq};
+use plybook_core::{Digest, Game, Header, Seat, Seed, Seq, Time};
 use plybook_proto::v1;
 use plybook_store::{Foreign, StoredEntry, Summary};
 
 use crate::refusal::Refusal;
 use crate::replies;
 
-/// A game at its head, with its position. `seed` is given once the game is closed.
+/// A game at its head, with its position, as it was when that entry was written. `seed` is given once the game is
+/// closed.
 pub fn whole(game: &Game, seed: Option<&Seed>) -> v1::Game {
+    whole_at(game, seed, game.head().time)
+}
+
+/// The same as it is at `now`.
+pub fn whole_at(game: &Game, seed: Option<&Seed>, now: Time) -> v1::Game {
     let head = game.head();
-    v1::Game {
+    let whole = v1::Game {
         state: state(game.state()).into(),
         seat_to_move: game.to_move().map(replies::seat),
         outcome: game.outcome().map(replies::outcome),
         position: Some(replies::position::of(game)),
         joining: game.waits_for().map(replies::joining::joining),
         revealed_seed: seed.map_or_else(Vec::new, |seed| seed.reveal().to_vec()),
+        ..frame(game.header(), head.seq, head.digest)
+    };
+    replies::living::with(whole, game, now)
+}
+
+/// A game at its head as it stands in a list, with its deadline.
+pub fn brief(game: &Game) -> v1::Game {
+    let head = game.head();
+    v1::Game {
+        state: state(game.state()).into(),
+        seat_to_move: game.to_move().map(replies::seat),
+        outcome: game.outcome().map(replies::outcome),
+        deadline: replies::living::deadline(game),
         ..frame(game.header(), head.seq, head.digest)
     }
 }
@@ -36,16 +55,14 @@ pub fn listed(summary: &Summary) -> Result<v1::Game, Refusal> {
     game.foreign = summary.foreign.as_ref().map(foreign);
     game.state = state(summary.state).into();
     if last.seq == Seq::FIRST {
-        game.seat_to_move = (header.entropy == Entropy::Service).then_some(0);
+        game.seat_to_move = replies::event::first_seat(&header).map(replies::seat);
         return Ok(game);
     }
     let read = |stored: &StoredEntry| header.read_entry(&stored.line).map_err(|error| corrupt(stored.seq, error.why));
     let entry = read(last)?;
-    // After the moves that a fork begins with, its seats may still have to join.
-    let joins_first = header.entropy != Entropy::Service && matches!(entry.body, Body::Given(_));
-    game.seat_to_move = entry.next_seat().filter(|_| !joins_first).map(replies::seat);
+    game.seat_to_move = replies::event::next_seat(&header, &entry).map(replies::seat);
     game.revealed_seed = entry.seed.as_ref().map_or_else(Vec::new, |seed| seed.reveal().to_vec());
-    // Only an entry that ended the game can stand before one that does no more than close it.
+    // Where talk of an undo stands between the end and the last entry, that does not tell how the game ended.
     game.outcome = match (&entry.body, &summary.before_last) {
         (Body::Close, Some(ending)) => read(ending)?.outcome().map(replies::outcome),
         (Body::Close, None) => return Err(corrupt(Seq(last.seq.0 - 1), "it is missing".to_owned())),
@@ -84,13 +101,20 @@ fn frame(header: &Header, seq: Seq, digest: Digest) -> v1::Game {
         joint_entropy: replies::joining::joint(header),
         receipt_policy: replies::joining::receipts(header.receipts).into(),
         origin: replies::joining::origin(header),
+        terms: replies::terms::terms(header),
+        rematch_of: replies::terms::rematch_of(header),
         ..v1::Game::default()
     }
 }
 
 /// The seats of a header.
 pub fn seats(header: &Header) -> Vec<v1::Seat> {
-    header.seats.iter().map(|place| v1::Seat { player_id: place.player.clone(), mark: place.mark.clone() }).collect()
+    let seat = |(seat, place): (u8, &Place)| v1::Seat {
+        player_id: place.player.clone(),
+        mark: place.mark.clone(),
+        bot: header.terms.bot(Seat(seat)).map(replies::terms::bot),
+    };
+    (0..).zip(&header.seats).map(seat).collect()
 }
 
 /// What may be taken back.

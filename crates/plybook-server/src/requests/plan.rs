@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plybook_core::header::{Place, UndoBy, UndoPolicy, check_place, check_undo};
 use plybook_core::limits::SEATS_MAX;
-use plybook_core::{ParamValue, Seed, Terms};
+use plybook_core::{ParamValue, Seed};
 use plybook_proto::v1::{self, param_value::Value};
 use plybook_store::RequestKey;
 
@@ -12,7 +12,7 @@ use crate::auth::Caller;
 use crate::games::create::Plan;
 use crate::limits;
 use crate::refusal::{Refusal, echo};
-use crate::requests::{canon::Canon, joining, request_id};
+use crate::requests::{canon::Canon, joining, request_id, terms};
 
 /// Marks where the caller names none: the first that are free.
 const MARKS: [&str; SEATS_MAX as usize] = ["X", "O", "A", "B", "C", "D", "E", "F"];
@@ -29,14 +29,17 @@ pub fn create(caller: &Caller, message: v1::CreateGameRequest) -> Result<Plan, R
     }
     let params = ruleset.params.into_iter().map(param).collect::<Result<BTreeMap<_, _>, _>>()?;
     let (asked_seats, asked_undo) = (message.seats.clone(), message.undo_policy.unwrap_or_default());
+    let bots = terms::bots(&message.seats, message.terms.as_ref())?;
     let seats = seats(message.seats)?;
     let undo = undo(asked_undo)?;
     let seed = seed(&message.seed)?;
     let entropy = joining::entropy(message.joint_entropy.as_ref())?;
     let receipts = joining::receipts(message.receipt_policy)?;
+    let asked_terms = terms::terms(message.terms.as_ref())?;
     let version = (ruleset.version != 0).then_some(ruleset.version);
     let canon = canon(&ruleset.id, ruleset.version, &params, &asked_seats, asked_undo, &message.seed);
-    let hash = policies(canon, message.joint_entropy.as_ref(), message.receipt_policy).hash();
+    let canon = policies(canon, message.joint_entropy.as_ref(), message.receipt_policy);
+    let hash = terms::canon(canon, &asked_seats, message.terms.as_ref()).hash();
     let request = RequestKey { id, hash };
     Ok(Plan {
         tenant: caller.tenant,
@@ -49,7 +52,8 @@ pub fn create(caller: &Caller, message: v1::CreateGameRequest) -> Result<Plan, R
         undo,
         entropy,
         receipts,
-        terms: Terms::default(),
+        bots,
+        terms: asked_terms,
         seed,
     })
 }

@@ -1,4 +1,4 @@
-//! What MakeMove, Undo, JoinGame and CloseGame share: an appended entry as an event, the position after
+//! What requests that append share: an appended entry as an event, the position after
 //! it, and a receipt.
 //!
 //! Invariant: the position is the one right after the event's own entry, however far the game has
@@ -42,7 +42,8 @@ impl Service {
         let signer = receipt.then(|| self.keys.signer()).transpose()?;
         let acted = self.games.act(asked.key, asked.id, asked.request).await?;
         telemetry::record_entry(asked.key.game, acted.stored.seq);
-        let event = replies::event::stored(&acted.opened, &acted.stored)?;
+        let beside = self.games.beside(asked.key, &acted.opened, &acted.stored).await?;
+        let event = replies::event::stored(&acted.opened, &acted.stored, &beside)?;
         let head = SignedHead { game: asked.key.game, seq: acted.stored.seq, digest: acted.stored.digest };
         let receipt = signer.map(|signer| replies::receipt(&signer.receipt(head)));
         if !wanted.position {

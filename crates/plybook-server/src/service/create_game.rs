@@ -21,7 +21,7 @@ pub(super) async fn answer(service: &Service, request: Request<v1::CreateGameReq
     // Who gets no receipt is told before anything is created.
     let with_receipt = with_receipt || plan.receipts == Receipts::Always;
     let signer = with_receipt.then(|| service.keys.signer()).transpose()?;
-    let game = service.games.create(plan).await?;
+    let game = service.games.create(plan, &service.strategies()).await?;
     telemetry::record_entry(game.header().game, Seq::FIRST);
     let head = SignedHead { game: game.header().game, seq: game.head().seq, digest: game.head().digest };
     let receipt = signer.map(|signer| replies::receipt(&signer.receipt(head)));

@@ -1,7 +1,7 @@
 //! GetGame: a game at its head or at any earlier entry.
 
 use plybook_core::game::State;
-use plybook_core::{Game, Seed, Seq};
+use plybook_core::{Game, Seed, Seq, Time};
 use plybook_proto::v1;
 use plybook_store::GameKey;
 use tonic::Request;
@@ -20,10 +20,13 @@ pub(super) async fn answer(service: &Service, request: Request<v1::GetGameReques
     let key = caller.game(requests::game_id(&message.game_id)?);
     telemetry::record_game(key.game);
     let game = match message.at_seq.map(requests::seq) {
-        None => service.games.with_head(key, |table| whole(&table.game, &table.opened, table.seed.as_ref())).await?,
+        None => {
+            let now = service.clock.now();
+            service.games.with_head(key, |table| whole(&table.game, &table.opened, table.seed.as_ref(), now)).await?
+        }
         Some(seq) => {
             let (game, opened) = service.games.at(key, seq).await?;
-            whole(&game, &opened, revealed(service, key, &game).await?.as_ref())
+            whole(&game, &opened, revealed(service, key, &game).await?.as_ref(), game.head().time)
         }
     };
     telemetry::record_entry(key.game, requests::seq(game.seq));
@@ -31,10 +34,10 @@ pub(super) async fn answer(service: &Service, request: Request<v1::GetGameReques
 }
 
 /// The seed leaves the service only where the entry that reveals it is at or before this one.
-fn whole(game: &Game, opened: &Opened, seed: Option<&Seed>) -> v1::Game {
+fn whole(game: &Game, opened: &Opened, seed: Option<&Seed>, now: Time) -> v1::Game {
     let closed = game.state() == State::Closed;
     let foreign = opened.foreign.as_ref().map(replies::game::foreign);
-    v1::Game { foreign, ..replies::game::whole(game, seed.filter(|_| closed)) }
+    v1::Game { foreign, ..replies::game::whole_at(game, seed.filter(|_| closed), now) }
 }
 
 /// The seed of a closed game as its last line tells it.

@@ -52,7 +52,8 @@ pub(super) async fn answer(
     let ground = Ground {
         opened,
         topic,
-        store: Arc::clone(service.games.store()),
+        key,
+        games: Arc::clone(&service.games),
         clock: Arc::clone(&service.clock),
         ends,
         poll_floor: service.limits.poll_floor,

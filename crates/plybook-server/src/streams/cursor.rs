@@ -15,16 +15,15 @@ use futures::future::BoxFuture;
 use plybook_core::{Digest, Seq};
 use plybook_proto::v1::stream_events_response::Frame;
 use plybook_proto::v1::{CaughtUp, Heartbeat, Position, StreamEventsResponse};
-use plybook_store::{Store, StoredEntry};
+use plybook_store::{GameKey, StoredEntry};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, sleep_until};
 use tonic::Status;
 
 use crate::clock::Clock;
-use crate::games::Opened;
+use crate::games::{Beside, Games, Opened};
 use crate::refusal::Refusal;
 use crate::replies;
-use crate::streams::topic::Page;
 use crate::streams::{Ends, Topic};
 
 /// What a caller wants of a stream.
@@ -50,8 +49,10 @@ pub struct Ground {
     pub opened: Arc<Opened>,
     /// The watched game.
     pub topic: Arc<Topic>,
-    /// The book.
-    pub store: Arc<dyn Store>,
+    /// Which game it is.
+    pub key: GameKey,
+    /// The books, and what stands beside an entry.
+    pub games: Arc<Games>,
     /// For heartbeats.
     pub clock: Arc<dyn Clock>,
     /// What ends the stream before its time.
@@ -62,6 +63,9 @@ pub struct Ground {
     pub slot: OwnedSemaphorePermit,
 }
 
+/// Entries that follow one another, each with what stands beside it.
+type Page = Vec<(Arc<StoredEntry>, Beside)>;
+
 /// One stream.
 pub struct Cursor {
     ground: Ground,
@@ -70,7 +74,7 @@ pub struct Cursor {
     at: Seq,
     /// The digest of the entry at the cursor, once one was sent.
     link: Option<Digest>,
-    page: VecDeque<Arc<StoredEntry>>,
+    page: VecDeque<(Arc<StoredEntry>, Beside)>,
     /// A look into the book under way. It outlives the heartbeats that are sent meanwhile.
     look: Option<BoxFuture<'static, Result<Page, Refusal>>>,
     /// Whether what this node remembers of the game was forgotten for this stream's next entry.
@@ -128,11 +132,11 @@ impl Cursor {
         }
         loop {
             self.ground.ends.check()?;
-            if let Some(stored) = self.page.pop_front() {
+            if let Some((stored, beside)) = self.page.pop_front() {
                 if self.doubts(&stored) {
                     continue;
                 }
-                return self.event(&stored).map(Some);
+                return self.event(&stored, &beside).map(Some);
             }
             let Some(page) = self.look().await? else { return Ok(Some(self.heartbeat())) };
             self.page = page.into();
@@ -156,8 +160,16 @@ impl Cursor {
         let look = self.look.get_or_insert_with(|| {
             // The news is marked as seen before the look, so that what comes during it wakes again.
             news.borrow_and_update();
-            let (topic, store, fresh) = (Arc::clone(&ground.topic), Arc::clone(&ground.store), ground.poll_floor / 2);
-            Box::pin(async move { topic.after(&store, at, fresh).await })
+            let (topic, games, fresh) = (Arc::clone(&ground.topic), Arc::clone(&ground.games), ground.poll_floor / 2);
+            let (key, opened) = (ground.key, Arc::clone(&ground.opened));
+            Box::pin(async move {
+                let mut page = Page::new();
+                for stored in topic.after(games.store(), at, fresh).await? {
+                    let beside = games.beside(key, &opened, &stored).await?;
+                    page.push((stored, beside));
+                }
+                Ok(page)
+            })
         });
         let heartbeat_at = self.heartbeat_at;
         let looked = async {
@@ -203,12 +215,12 @@ impl Cursor {
         stored.seq == self.at.next() && self.link.is_none_or(|before| before.chain(&stored.line) == stored.digest)
     }
 
-    fn event(&mut self, stored: &StoredEntry) -> Result<Frame, Refusal> {
+    fn event(&mut self, stored: &StoredEntry, beside: &Beside) -> Result<Frame, Refusal> {
         if !self.follows(stored) {
             let why = format!("entry {} does not follow by its digest from {}, which was sent before it", stored.seq, self.at);
             return Err(Refusal::BookCorrupt { first_bad: self.at.next(), why });
         }
-        let event = replies::event::stored(&self.ground.opened, stored)?;
+        let event = replies::event::stored(&self.ground.opened, stored, beside)?;
         self.link = Some(stored.digest);
         self.at = stored.seq;
         self.doubted = false;

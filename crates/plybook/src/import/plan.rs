@@ -119,7 +119,8 @@ pub(crate) fn step(entry: &Entry) -> Option<Step> {
 /// The request for a game with this header, under a seed if there is one to give.
 pub(crate) fn create(header: &Header, seed: Vec<u8>) -> v1::CreateGameRequest {
     let params = header.params.values().iter().map(|(name, value)| (name.clone(), typed::to_wire(value))).collect();
-    let seat = |place: &plybook_core::header::Place| v1::Seat { player_id: place.player.clone(), mark: place.mark.clone() };
+    let seat =
+        |place: &plybook_core::header::Place| v1::Seat { player_id: place.player.clone(), mark: place.mark.clone(), ..Default::default() };
     let by = match header.undo.by {
         UndoBy::None => v1::UndoBy::None,
         UndoBy::OwnLastMove => v1::UndoBy::OwnLastMove,

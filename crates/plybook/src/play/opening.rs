@@ -109,7 +109,7 @@ impl Opening {
         let named = self.players.len().max(self.marks.len()) as u32;
         let seats = self.seats.unwrap_or(if named > 0 { named.max(ruleset.seats_min) } else { usual });
         let nth = |list: &[String], seat: u32| list.get(seat as usize).cloned().unwrap_or_default();
-        let seat = |seat| v1::Seat { player_id: nth(&self.players, seat), mark: nth(&self.marks, seat) };
+        let seat = |seat| v1::Seat { player_id: nth(&self.players, seat), mark: nth(&self.marks, seat), ..Default::default() };
         let by = match self.undo.unwrap_or(if one_keyboard { Undo::Free } else { Undo::Own }) {
             Undo::None => v1::UndoBy::None,
             Undo::Own => v1::UndoBy::OwnLastMove,

@@ -1,0 +1,125 @@
+//! The shape of what is asked of a live game besides moves: leaving, offers, presence.
+//!
+//! Invariant: what depends on an entry says on which; the rest expects none.
+
+use plybook_core::Seq;
+use plybook_core::entry::{Act, Actor, Claim, Step};
+use plybook_core::game::{Ask, Request};
+use plybook_proto::v1;
+use plybook_store::RequestKey;
+
+use crate::auth::Caller;
+use crate::refusal::Refusal;
+use crate::requests::canon::Canon;
+use crate::requests::{Asked, expected_seq, game_id, request_id, required_seat, seat_numbered, seq};
+
+/// What every such request begins with.
+struct Begun<'a> {
+    caller: &'a Caller,
+    id: uuid::Uuid,
+    game: uuid::Uuid,
+}
+
+impl<'a> Begun<'a> {
+    fn of(caller: &'a Caller, request: &str, game: &str) -> Result<Begun<'a>, Refusal> {
+        Ok(Begun { caller, id: request_id(request)?, game: game_id(game)? })
+    }
+
+    /// `seat` acts, or nobody at the table; `expected` is what it depends on, if it does.
+    fn asks(self, seat: Option<plybook_core::Seat>, expected: Option<Seq>, act: Act, canon: Canon) -> Asked {
+        let actor = Actor { seat, by: self.caller.principal.clone() };
+        let request = Request { actor, expected: expected.unwrap_or(Seq::FIRST), ask: Ask::Act(act) };
+        Asked { key: self.caller.game(self.game), id: RequestKey { id: self.id, hash: canon.hash() }, request }
+    }
+}
+
+/// The shape of a Resign.
+pub fn resign(caller: &Caller, message: &v1::ResignRequest) -> Result<Asked, Refusal> {
+    let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
+    let seat = required_seat(message.seat)?;
+    Ok(begun.asks(Some(seat), None, Act::Resign, Canon::of("Resign").number(seat.0.into())))
+}
+
+/// The shape of an AbortGame.
+pub fn abort(caller: &Caller, message: &v1::AbortGameRequest) -> Result<Asked, Refusal> {
+    let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
+    let seat = message.seat.map(seat_numbered).transpose()?;
+    let canon = Canon::of("AbortGame").number(seat.map_or(0, |seat| 1 + u64::from(seat.0)));
+    Ok(begun.asks(seat, None, Act::Abort, canon))
+}
+
+/// The shape of a RemoveSeat.
+pub fn remove(caller: &Caller, message: &v1::RemoveSeatRequest) -> Result<Asked, Refusal> {
+    let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
+    let seat = required_seat(message.seat)?;
+    Ok(begun.asks(None, None, Act::Remove(seat), Canon::of("RemoveSeat").number(seat.0.into())))
+}
+
+/// The shape of an OfferDraw.
+pub fn offer_draw(caller: &Caller, message: &v1::OfferDrawRequest) -> Result<Asked, Refusal> {
+    let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
+    let (expected, seat) = (expected_seq(message.expected_seq)?, required_seat(message.seat)?);
+    let canon = Canon::of("OfferDraw").number(expected.0.into()).number(seat.0.into());
+    Ok(begun.asks(Some(seat), Some(expected), Act::Draw(Step::Offer), canon))
+}
+
+/// The shape of an AnswerDraw.
+pub fn answer_draw(caller: &Caller, message: &v1::AnswerDrawRequest) -> Result<Asked, Refusal> {
+    let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
+    let (expected, seat) = (expected_seq(message.expected_seq)?, required_seat(message.seat)?);
+    let (step, word) = answer(message.answer)?;
+    let canon = Canon::of("AnswerDraw").number(expected.0.into()).number(seat.0.into()).text(word);
+    Ok(begun.asks(Some(seat), Some(expected), Act::Draw(step), canon))
+}
+
+/// The shape of an OfferUndo.
+pub fn offer_undo(caller: &Caller, message: &v1::OfferUndoRequest) -> Result<Asked, Refusal> {
+    let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
+    let (expected, seat) = (expected_seq(message.expected_seq)?, required_seat(message.seat)?);
+    let target = target(message.target_seq)?;
+    let canon = Canon::of("OfferUndo").number(expected.0.into()).number(seat.0.into()).number(target.0.into());
+    Ok(begun.asks(Some(seat), Some(expected), Act::Undo(Step::Offer, target), canon))
+}
+
+/// The shape of an AnswerUndo.
+pub fn answer_undo(caller: &Caller, message: &v1::AnswerUndoRequest) -> Result<Asked, Refusal> {
+    let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
+    let (expected, seat) = (expected_seq(message.expected_seq)?, required_seat(message.seat)?);
+    let (target, (step, word)) = (target(message.target_seq)?, answer(message.answer)?);
+    let canon = Canon::of("AnswerUndo").number(expected.0.into()).number(seat.0.into()).number(target.0.into()).text(word);
+    Ok(begun.asks(Some(seat), Some(expected), Act::Undo(step, target), canon))
+}
+
+/// The shape of a ReportPresence.
+pub fn presence(caller: &Caller, message: &v1::ReportPresenceRequest) -> Result<Asked, Refusal> {
+    let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
+    let seat = required_seat(message.seat)?;
+    let act = if message.present { Act::Back } else { Act::Away };
+    Ok(begun.asks(Some(seat), None, act, Canon::of("ReportPresence").number(seat.0.into()).flag(message.present)))
+}
+
+/// The shape of a ClaimAbsence.
+pub fn claim(caller: &Caller, message: &v1::ClaimAbsenceRequest) -> Result<Asked, Refusal> {
+    let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
+    let (expected, seat) = (expected_seq(message.expected_seq)?, required_seat(message.seat)?);
+    let (claim, word) = match v1::AbsenceClaim::try_from(message.claim) {
+        Ok(v1::AbsenceClaim::Win) => (Claim::Win, "win"),
+        Ok(v1::AbsenceClaim::Draw) => (Claim::Draw, "draw"),
+        Ok(v1::AbsenceClaim::Unspecified) | Err(_) => return Err(Refusal::field("claim", "is required: win or draw")),
+    };
+    let canon = Canon::of("ClaimAbsence").number(expected.0.into()).number(seat.0.into()).text(word);
+    Ok(begun.asks(Some(seat), Some(expected), Act::Claim(claim), canon))
+}
+
+fn answer(number: i32) -> Result<(Step, &'static str), Refusal> {
+    match v1::OfferAnswer::try_from(number) {
+        Ok(v1::OfferAnswer::Accept) => Ok((Step::Accept, "accept")),
+        Ok(v1::OfferAnswer::Decline) => Ok((Step::Decline, "decline")),
+        Ok(v1::OfferAnswer::Withdraw) => Ok((Step::Withdraw, "withdraw")),
+        Ok(v1::OfferAnswer::Unspecified) | Err(_) => Err(Refusal::field("answer", "is required: accept, decline or withdraw")),
+    }
+}
+
+fn target(number: Option<u64>) -> Result<Seq, Refusal> {
+    number.map(seq).ok_or_else(|| Refusal::field("target_seq", "is required: the entry of the move to take back"))
+}

@@ -1,0 +1,18 @@
+//! ClaimAbsence: a seat claims what it may while others are away.
+
+use plybook_proto::v1;
+use tonic::Request;
+
+use crate::auth::authenticate;
+use crate::refusal::Refusal;
+use crate::requests::life;
+use crate::service::Service;
+use crate::service::appending::{Appended, Wanted};
+
+pub(super) async fn answer(service: &Service, request: Request<v1::ClaimAbsenceRequest>) -> Result<v1::ClaimAbsenceResponse, Refusal> {
+    let caller = authenticate(&request)?;
+    let message = request.into_inner();
+    let asked = life::claim(&caller, &message)?;
+    let Appended { event, receipt, .. } = service.append(asked, Wanted { position: false, receipt: message.with_receipt }).await?;
+    Ok(v1::ClaimAbsenceResponse { event: Some(event), receipt })
+}

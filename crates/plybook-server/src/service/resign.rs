@@ -1,0 +1,18 @@
+//! Resign: a seat leaves.
+
+use plybook_proto::v1;
+use tonic::Request;
+
+use crate::auth::authenticate;
+use crate::refusal::Refusal;
+use crate::requests::life;
+use crate::service::Service;
+use crate::service::appending::{Appended, Wanted};
+
+pub(super) async fn answer(service: &Service, request: Request<v1::ResignRequest>) -> Result<v1::ResignResponse, Refusal> {
+    let caller = authenticate(&request)?;
+    let message = request.into_inner();
+    let asked = life::resign(&caller, &message)?;
+    let Appended { event, receipt, .. } = service.append(asked, Wanted { position: false, receipt: message.with_receipt }).await?;
+    Ok(v1::ResignResponse { event: Some(event), receipt })
+}
