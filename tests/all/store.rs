@@ -1,5 +1,6 @@
 //! What both stores promise, and what each promises alone.
 
+mod batches;
 mod conduct;
 mod due;
 mod due_model;

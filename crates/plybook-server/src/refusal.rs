@@ -182,6 +182,7 @@ impl From<plybook_store::Error> for Refusal {
                 tracing::warn!(%detail, "the store is unavailable");
                 Refusal::StoreUnavailable
             }
+            Error::Busy { limit, most } => Refusal::Busy { limit, most },
             Error::Missing { seq, .. } => Refusal::BookCorrupt { first_bad: seq, why: error.to_string() },
             Error::Corrupt(detail) | Error::Failed(detail) | Error::Config(detail) => Refusal::Internal { detail },
         }

@@ -5,12 +5,20 @@
 use plybook_core::{Seq, Uuid};
 
 /// Why a store cannot answer.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
     /// The database is away, too slow or out of connections. An append may or may not have been
     /// stored: repeat it with the same request id.
     #[error("the store is unavailable: {0}")]
     Unavailable(String),
+    /// More than may are waiting. Nothing was done; try again later.
+    #[error("{most} are waiting already ({limit})")]
+    Busy {
+        /// The limit's name.
+        limit: &'static str,
+        /// Its value.
+        most: u64,
+    },
     /// What is stored cannot be what was written.
     #[error("the store is corrupt: {0}")]
     Corrupt(String),

@@ -71,6 +71,15 @@ fn classify_sqlite(code: &str, text: String) -> Error {
     }
 }
 
+/// Whether a statement may have failed for the sake of one of its rows, or of another transaction in its way: nothing of
+/// it was stored, and without that row, or once more, it may succeed.
+pub(crate) fn of_an_entry(error: &sqlx::Error) -> bool {
+    // Cardinality, data, constraint, check option, limits, a trigger's exception; rolled back for a reason that is known.
+    sqlstate(error).is_some_and(|code| {
+        matches!(code.get(..2), Some("21" | "22" | "23" | "44" | "54" | "P0")) || matches!(&*code, "40001" | "40002" | "40P01")
+    })
+}
+
 /// The SQLSTATE of an error, where it has one.
 pub(crate) fn sqlstate(error: &sqlx::Error) -> Option<String> {
     error.as_database_error()?.code().map(std::borrow::Cow::into_owned)

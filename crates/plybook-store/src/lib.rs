@@ -5,6 +5,8 @@
 //! | [`store`] | the trait, and what goes in and comes out |
 //! | [`foreign`] | a book that was played elsewhere |
 //! | [`postgres`] | many nodes over one database |
+//! | `gather` | appends of different games travel together |
+//! | [`counts`] | how they travelled |
 //! | [`floor`] | what that database can do at most, for benchmarks |
 //! | [`sqlite`] | the embedded default: one file, one node |
 //! | [`due`] | what has to be done later, by whichever node comes first |
@@ -17,10 +19,12 @@
 //! ever, and durable before it is answered; entries are never changed or removed; only this crate
 //! knows SQL. A store keeps text and digests and never asks what they mean.
 
+pub mod counts;
 pub mod due;
 pub mod error;
 mod fault;
 pub mod foreign;
+mod gather;
 mod migrations;
 pub mod outage;
 mod page;
@@ -30,9 +34,11 @@ mod row;
 pub mod sqlite;
 pub mod store;
 
+pub use counts::AppendCounts;
 pub use due::{Arms, Claimed, DueChange, DueKey, DueKind, DueSoon, StoredDue};
 pub use error::Error;
 pub use foreign::{Foreign, ForeignBook, Import};
+pub use gather::APPENDS_QUEUE;
 pub use outage::Outage;
 pub use postgres::{Postgres, PostgresOptions, floor};
 pub use refused::{Refused, StoredRefusal};

@@ -4,7 +4,8 @@
 //! | --- | --- |
 //! | `connect` | options, the pool and its sessions |
 //! | `create` | a game in one statement; with the lines given to it, in one transaction |
-//! | `append` | an entry in one statement, and what else may have come of it |
+//! | `append` | an entry alone, in one statement |
+//! | `batch` | entries of many games in one statement, and what else may have come of each |
 //! | `due` | what has to be done later: claimed, settled, listed |
 //! | `import` | a book that was played elsewhere, in one transaction |
 //! | `lines` | many lines at once |
@@ -20,6 +21,7 @@
 //! runs in a task of its own, so a caller who leaves never cuts it off halfway.
 
 mod append;
+mod batch;
 mod connect;
 mod create;
 mod due;
@@ -33,6 +35,7 @@ mod refusals;
 mod snapshot;
 mod wake;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -45,11 +48,14 @@ use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
+use self::batch::Batches;
 pub use self::connect::PostgresOptions;
 use self::wake::Wakes;
+use crate::counts::AppendCounts;
 use crate::due::{Claimed, DueSoon, StoredDue};
 use crate::error::Error;
 use crate::fault::{UNDEFINED_TABLE, classify, sqlstate};
+use crate::gather::{Bounds, Gather};
 use crate::migrations;
 use crate::outage::Outage;
 use crate::refused::{Refused, StoredRefusal};
@@ -61,12 +67,18 @@ use crate::store::{
 /// How long [`Store::close`] waits for connections that are still in use.
 const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 
+/// Batches of appends under way at once.
+const WRITERS: usize = 2;
+/// Appends that wait when the second writer begins.
+const CROWD: usize = 64;
+
 /// Books in Postgres.
 #[derive(Debug)]
 pub struct Postgres {
     options: PostgresOptions,
     link: Link,
     writes: TaskTracker,
+    appends: Arc<Gather<Batches>>,
     wakes: Wakes,
 }
 
@@ -76,7 +88,16 @@ impl Postgres {
         let session = options.session()?;
         let pool = connect::pool(options, session.clone()).await?;
         let link = Link { pool, answer_within: options.answer_within() };
-        Ok(Postgres { options: options.clone(), link, writes: TaskTracker::new(), wakes: Wakes::start(session) })
+        let (writes, counts) = (TaskTracker::new(), Arc::default());
+        let bounds = Bounds { queue: options.appends_queue, writers: WRITERS, crowd: CROWD, patience: options.acquire_timeout };
+        let batches = Batches { link: link.clone(), counts: Arc::clone(&counts) };
+        let appends = Gather::new(batches, bounds, counts, writes.clone());
+        Ok(Postgres { options: options.clone(), link, writes, appends, wakes: Wakes::start(session) })
+    }
+
+    /// How appends travelled so far.
+    pub fn appends(&self) -> AppendCounts {
+        self.appends.counts()
     }
 
     /// Brings the schema up to this build's; several nodes may do so at once.
@@ -146,8 +167,12 @@ impl Store for Postgres {
     }
 
     async fn append(&self, entry: NewEntry) -> Result<Append, Error> {
-        let link = self.link.clone();
-        self.write(async move { append::append(&link, &entry).await }).await
+        if batch::fits(&entry) {
+            return self.appends.append(entry).await;
+        }
+        // The database refuses it, unless it is answered for another reason; either way alone.
+        let appends = Arc::clone(&self.appends);
+        self.write(async move { appends.alone(entry).await }).await
     }
 
     async fn entries(&self, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error> {

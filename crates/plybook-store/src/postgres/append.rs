@@ -1,4 +1,4 @@
-//! An entry in one statement, and what else may have come of it.
+//! An entry alone, in one statement: what every append comes to that finds no others under way.
 //!
 //! Invariant: an entry is stored only after the entry that it is chained to, once a number and once a
 //! request; and of an entry that is not stored the request id is asked first, because a repeated append
@@ -6,13 +6,11 @@
 
 use sqlx::query;
 
+use super::Question;
 use super::due::arms_columns;
-use super::{Link, read};
 use crate::due::DueChange;
-use crate::error::Error;
-use crate::fault::classify;
-use crate::row::{append_from_request, seq_column, state_column};
-use crate::store::{Append, NewEntry};
+use crate::row::{seq_column, state_column};
+use crate::store::NewEntry;
 
 /// Inserts if the entry before is there with the digest that was decided on. Where the number or the
 /// request is taken, no row comes back. ON CONFLICT names no key, so that every key counts: on a key left
@@ -83,18 +81,10 @@ const APPEND_MOVE_AND_ARM: &str = insert_and!(moved!(), armed!("$10", "$11"));
 const APPEND_AND_DISARM: &str = insert_and!(disarmed!());
 const APPEND_MOVE_AND_DISARM: &str = insert_and!(moved!(), disarmed!());
 
-pub(super) async fn append(link: &Link, entry: &NewEntry) -> Result<Append, Error> {
-    if inserts(link, entry).await.map_err(classify)? {
-        return Ok(Append::Stored);
-    }
-    // Another statement, and so another look: whoever was first has committed by now.
-    let found = read::find_request(link, entry.key, entry.request.id).await?;
-    Ok(append_from_request(found, &entry.request.hash))
-}
-
-/// The statement; false where the number or the request is taken, or the entry before is missing or another.
-async fn inserts(link: &Link, entry: &NewEntry) -> Result<bool, sqlx::Error> {
-    let mut question = query(statement(entry))
+/// The statement with its values; no row comes back where the number or the request is taken, or the entry before is
+/// missing or another.
+pub(super) fn statement(entry: &NewEntry) -> Question<'_> {
+    let mut question = query(text(entry))
         .bind(entry.key.tenant.0)
         .bind(entry.key.game)
         .bind(seq_column(entry.seq))
@@ -110,11 +100,11 @@ async fn inserts(link: &Link, entry: &NewEntry) -> Result<bool, sqlx::Error> {
         let (kinds, times) = arms_columns(arms);
         question = question.bind(kinds).bind(times);
     }
-    link.row(question).await.map(|row| row.is_some())
+    question
 }
 
 /// The shortest that does what the entry asks for: most entries change nothing but their book.
-const fn statement(entry: &NewEntry) -> &'static str {
+const fn text(entry: &NewEntry) -> &'static str {
     match (entry.state.is_some(), &entry.due) {
         (false, DueChange::Keep) => APPEND,
         (true, DueChange::Keep) => APPEND_AND_MOVE,

@@ -33,10 +33,13 @@ pub struct PostgresOptions {
     pub statement_timeout: Duration,
     /// How long the database waits for a stalled node inside a transaction, which holds up every feed.
     pub idle_in_transaction_timeout: Duration,
+    /// Appends that wait for a batch; more are refused.
+    pub appends_queue: usize,
 }
 
 impl PostgresOptions {
-    /// These defaults: 16 connections, 5 s to get one, 10 s a statement, 10 s idle inside a transaction.
+    /// These defaults: 16 connections, 5 s to get one, 10 s a statement, 10 s idle inside a transaction,
+    /// 8192 appends waiting.
     pub fn new(url: impl Into<String>) -> PostgresOptions {
         PostgresOptions {
             url: url.into(),
@@ -44,6 +47,7 @@ impl PostgresOptions {
             acquire_timeout: Duration::from_secs(5),
             statement_timeout: Duration::from_secs(10),
             idle_in_transaction_timeout: Duration::from_secs(10),
+            appends_queue: 8_192,
         }
     }
 

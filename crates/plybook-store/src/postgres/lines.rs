@@ -31,15 +31,23 @@ pub(super) async fn insert(
     before: usize,
     entries: &[Entry],
 ) -> Result<(), sqlx::Error> {
-    for (page, entries) in entries.chunks(ENTRIES_AT_ONCE).enumerate() {
-        row(transaction, within, rows(key, before + page * ENTRIES_AT_ONCE, entries)).await?;
+    for (number, entries) in entries.chunks(ENTRIES_AT_ONCE).enumerate() {
+        row(transaction, within, page(key, before + number * ENTRIES_AT_ONCE, entries)).await?;
     }
     Ok(())
 }
 
-/// One statement of a transaction, and no longer than an answer may take.
+/// One statement of a connection that is held for several, and no longer than an answer may take.
 pub(super) async fn row(connection: &mut PgConnection, within: Duration, question: Question<'_>) -> Result<Option<PgRow>, sqlx::Error> {
     match timeout(within, question.fetch_optional(connection)).await {
+        Ok(answer) => answer,
+        Err(_) => Err(late(within)),
+    }
+}
+
+/// The same, of which many rows come back.
+pub(super) async fn rows(connection: &mut PgConnection, within: Duration, question: Question<'_>) -> Result<Vec<PgRow>, sqlx::Error> {
+    match timeout(within, question.fetch_all(connection)).await {
         Ok(answer) => answer,
         Err(_) => Err(late(within)),
     }
@@ -57,7 +65,7 @@ fn late(within: Duration) -> sqlx::Error {
     sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, format!("no answer within {within:?}")))
 }
 
-fn rows(key: GameKey, before: usize, entries: &[Entry]) -> Question<'_> {
+fn page(key: GameKey, before: usize, entries: &[Entry]) -> Question<'_> {
     query(ENTRIES)
         .bind(key.tenant.0)
         .bind(key.game)

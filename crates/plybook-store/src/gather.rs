@@ -1,0 +1,296 @@
+//! Appends of different games travel together: while one batch is being committed, the next one gathers.
+//!
+//! Nobody waits for others to come: whoever finds no writer at work is written at once and alone, and what comes
+//! meanwhile goes next, all of it together. So a batch is as large as the load makes it.
+//!
+//! Invariants: a batch has at most one entry a game, since an entry is decided on the one before it; each caller
+//! gets an answer of its own; what was taken in is written whether or not its caller still waits; who is refused for
+//! want of room has certainly not been stored.
+
+use std::collections::{HashSet, VecDeque};
+use std::fmt;
+use std::mem;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use plybook_core::Uuid;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
+
+use crate::counts::{AppendCounts, Counts};
+use crate::error::Error;
+use crate::store::{Append, NewEntry};
+
+/// The limit that refuses an append when so many wait already.
+pub const APPENDS_QUEUE: &str = "appends_queue";
+
+/// Most entries in a batch: about where one statement of twice as many is no faster any more.
+const BATCH_ENTRIES: usize = 512;
+/// Most text in a batch.
+const BATCH_BYTES: usize = 256 * 1024;
+/// How far back in the queue a batch looks for entries of further games.
+const LOOK: usize = 4 * BATCH_ENTRIES;
+/// A batch that is under way for longer is held up by something.
+const SLOW: Duration = Duration::from_millis(50);
+/// Batches that one connection carries before others may have it.
+const TURNS: u32 = 64;
+
+/// What came of an entry.
+pub(crate) type Answer = Result<Append, Error>;
+
+/// Who writes batches.
+pub(crate) trait Writer: Send + Sync + 'static {
+    /// What carries a batch.
+    type Line: Send;
+
+    /// One of the few lines that there are.
+    fn line(&self) -> impl Future<Output = Result<Self::Line, Error>> + Send;
+
+    /// Writes a batch, and says of each entry what came of it, in their order. The line comes back if it can be used again.
+    fn write(&self, line: Self::Line, batch: &[NewEntry]) -> impl Future<Output = (Option<Self::Line>, Vec<Answer>)> + Send;
+}
+
+/// How many may be in it, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// Entries that wait.
+    pub(crate) queue: usize,
+    /// Batches under way at once.
+    pub(crate) writers: usize,
+    /// How many wait when another writer begins, beside those that are at work.
+    pub(crate) crowd: usize,
+    /// How long an entry waits for its batch to begin.
+    pub(crate) patience: Duration,
+}
+
+/// Entries that wait for a batch, and those who write them.
+pub(crate) struct Gather<W> {
+    writer: W,
+    bounds: Bounds,
+    queue: Mutex<Queue>,
+    counts: Arc<Counts>,
+    /// Ends when all is written.
+    tasks: TaskTracker,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<Waiting>,
+    /// At work.
+    writers: usize,
+    /// Of these, those whose batch takes long.
+    slow: usize,
+}
+
+struct Waiting {
+    entry: NewEntry,
+    since: Instant,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// What goes together: entries, and who is told of each.
+#[derive(Default)]
+struct Batch {
+    entries: Vec<NewEntry>,
+    answers: Vec<oneshot::Sender<Answer>>,
+}
+
+impl<W: Writer> Gather<W> {
+    /// Writers are tasks of this tracker.
+    pub(crate) fn new(writer: W, bounds: Bounds, counts: Arc<Counts>, tasks: TaskTracker) -> Arc<Gather<W>> {
+        Arc::new(Gather { writer, bounds, queue: Mutex::default(), counts, tasks })
+    }
+
+    /// Takes an entry in and waits for what comes of it.
+    pub(crate) async fn append(self: &Arc<Self>, entry: NewEntry) -> Answer {
+        let (answer, told) = oneshot::channel();
+        if self.enter(Waiting { entry, since: Instant::now(), answer })? {
+            self.begin();
+        }
+        told.await.unwrap_or_else(|_| Err(Error::Unavailable("the process is ending".to_owned())))
+    }
+
+    /// Writes an entry that travels with no others.
+    pub(crate) async fn alone(&self, entry: NewEntry) -> Answer {
+        let (_, answers) = self.writer.write(self.writer.line().await?, &[entry]).await;
+        answers.into_iter().next().unwrap_or_else(|| Err(Error::Failed("an append without an answer".to_owned())))
+    }
+
+    pub(crate) fn counts(&self) -> AppendCounts {
+        self.counts.read()
+    }
+
+    /// A writer that has been counted already.
+    fn begin(self: &Arc<Self>) {
+        let shift = Shift { gather: Arc::clone(self), at_work: true };
+        self.tasks.spawn(shift.work());
+    }
+
+    /// Whether another writer is to begin.
+    fn enter(&self, waiting: Waiting) -> Result<bool, Error> {
+        let mut queue = self.queue();
+        if queue.waiting.len() >= self.bounds.queue {
+            drop(queue);
+            self.counts.refused();
+            return Err(Error::Busy { limit: APPENDS_QUEUE, most: self.bounds.queue as u64 });
+        }
+        queue.waiting.push_back(waiting);
+        Ok(queue.needs_another(&self.bounds))
+    }
+
+    /// The next batch, which is empty where all have waited for too long; where nobody waits, this writer goes.
+    fn take(&self) -> Option<Batch> {
+        let mut queue = self.queue();
+        let (mut batch, mut late) = (Batch::default(), Vec::new());
+        queue.fill(&mut batch, &mut late, self.bounds.patience);
+        let goes = batch.entries.is_empty() && late.is_empty();
+        queue.writers -= usize::from(goes);
+        drop(queue);
+        tell(late, &Error::Unavailable(format!("other appends took {:?}", self.bounds.patience)));
+        (!goes).then_some(batch)
+    }
+
+    /// Writes a batch and tells everybody. Where it takes long, another writer goes on with those who wait.
+    async fn write(self: &Arc<Self>, line: W::Line, batch: Batch) -> Option<W::Line> {
+        self.counts.batch(batch.entries.len());
+        let mut writing = pin!(self.writer.write(line, &batch.entries));
+        let (line, answers) = match timeout(SLOW, &mut writing).await {
+            Ok(written) => written,
+            Err(_) => {
+                if self.slow(1) {
+                    self.begin();
+                }
+                let written = writing.await;
+                self.slow(-1);
+                written
+            }
+        };
+        for (told, answer) in batch.answers.into_iter().zip(answers) {
+            // Whoever does not listen any more has gone away.
+            let _ = told.send(answer);
+        }
+        line
+    }
+
+    /// One more batch that takes long, or one less; whether another writer is to begin.
+    fn slow(&self, more: isize) -> bool {
+        let mut queue = self.queue();
+        queue.slow = queue.slow.saturating_add_signed(more);
+        !queue.waiting.is_empty() && queue.needs_another(&self.bounds)
+    }
+
+    /// This writer has no line. If there is no other at work, nobody who waits will have one.
+    fn give_up(&self, error: &Error) {
+        let mut queue = self.queue();
+        queue.writers -= 1;
+        let (alone, now) = (queue.writers == 0, Instant::now());
+        let told = |waiting: &Waiting| alone || now.duration_since(waiting.since) >= self.bounds.patience;
+        let (gone, stay) = mem::take(&mut queue.waiting).into_iter().partition(told);
+        queue.waiting = stay;
+        drop(queue);
+        let gone: VecDeque<Waiting> = gone;
+        tell(gone.into_iter().map(|waiting| waiting.answer), error);
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Queue {
+    /// Whether another writer is to begin, which is counted from now on: where none is there, where too many wait,
+    /// and where all who are at work are held up.
+    fn needs_another(&mut self, bounds: &Bounds) -> bool {
+        let busy = self.waiting.len() >= bounds.crowd || self.writers == self.slow;
+        let needed = self.writers == 0 || (self.writers < bounds.writers && busy);
+        self.writers += usize::from(needed);
+        needed
+    }
+
+    /// The first of each game, in the order in which they came.
+    fn fill(&mut self, batch: &mut Batch, late: &mut Vec<oneshot::Sender<Answer>>, patience: Duration) {
+        let most = self.waiting.len().min(BATCH_ENTRIES);
+        batch.entries.reserve(most);
+        batch.answers.reserve(most);
+        let (mut games, mut bytes, mut later): (HashSet<Uuid>, usize, Vec<Waiting>) = (HashSet::with_capacity(most), 0, Vec::new());
+        let now = Instant::now();
+        for _ in 0..LOOK {
+            if batch.entries.len() == BATCH_ENTRIES || bytes >= BATCH_BYTES {
+                break;
+            }
+            let Some(waiting) = self.waiting.pop_front() else { break };
+            if now.duration_since(waiting.since) > patience {
+                late.push(waiting.answer);
+            } else if games.insert(waiting.entry.key.game) {
+                bytes += waiting.entry.line.len();
+                batch.entries.push(waiting.entry);
+                batch.answers.push(waiting.answer);
+            } else {
+                later.push(waiting);
+            }
+        }
+        for waiting in later.into_iter().rev() {
+            self.waiting.push_front(waiting);
+        }
+    }
+}
+
+/// A writer at work. However its work ends, it is no longer counted.
+struct Shift<W: Writer> {
+    gather: Arc<Gather<W>>,
+    at_work: bool,
+}
+
+impl<W: Writer> Shift<W> {
+    async fn work(mut self) {
+        while self.at_work {
+            // The line first: entries gather until there is one.
+            match self.gather.writer.line().await {
+                Ok(line) => self.turns(line).await,
+                Err(error) => {
+                    self.at_work = false;
+                    self.gather.give_up(&error);
+                }
+            }
+        }
+    }
+
+    /// Writes until nobody waits, or the line is gone, or others are to have it.
+    async fn turns(&mut self, line: W::Line) {
+        let mut line = Some(line);
+        for _ in 0..TURNS {
+            let Some(held) = line.take() else { return };
+            let Some(batch) = self.gather.take() else {
+                self.at_work = false;
+                return;
+            };
+            line = if batch.entries.is_empty() { Some(held) } else { self.gather.write(held, batch).await };
+        }
+    }
+}
+
+impl<W: Writer> Drop for Shift<W> {
+    fn drop(&mut self) {
+        if self.at_work {
+            // A panic, or the end of the runtime: nobody waits for a writer that is not there.
+            let mut queue = self.gather.queue();
+            queue.writers -= 1;
+            queue.waiting.clear();
+        }
+    }
+}
+
+fn tell(answers: impl IntoIterator<Item = oneshot::Sender<Answer>>, error: &Error) {
+    for answer in answers {
+        // Whoever does not listen any more has gone away.
+        let _ = answer.send(Err(error.clone()));
+    }
+}
+
+impl<W> fmt::Debug for Gather<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gather").field("bounds", &self.bounds).finish_non_exhaustive()
+    }
+}
