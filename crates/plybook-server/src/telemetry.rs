@@ -4,6 +4,7 @@
 //! nothing, and a collector that is away never harms a call.
 
 mod calls;
+mod fields;
 
 use std::io::IsTerminal as _;
 
@@ -59,7 +60,7 @@ impl Telemetry {
         let filter = EnvFilter::try_new(&filter).map_err(|error| TelemetryError::Filter(filter, error.to_string()))?;
         let json = self.json.unwrap_or_else(|| !std::io::stderr().is_terminal());
         let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(!json);
-        let lines = if json { lines.json().boxed() } else { lines.boxed() };
+        let lines = if json { lines.json().fmt_fields(fields::Fields::default()).boxed() } else { lines.boxed() };
         let provider = self.otlp_endpoint.as_deref().map(exporter).transpose()?;
         let traces = provider.as_ref().map(|provider| {
             // Only our own spans: the transport's would trace the exporter itself.
@@ -108,6 +109,11 @@ pub fn record_game(game: Uuid) {
 /// Says in the call's span which entry it is about.
 pub fn record_entry(game: Uuid, seq: Seq) {
     record_game(game);
+    record_seq(seq);
+}
+
+/// The same of a call whose game has been told.
+pub fn record_seq(seq: Seq) {
     tracing::Span::current().record("entry.seq", seq.0);
 }
 

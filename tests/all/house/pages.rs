@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use plybook_proto::v1::ErrorReason;
 use plybook_server::limits::Limits;
+use plybook_store::PostgresOptions;
 use plybook_tests::node::root;
 
 use super::{page, rust_files, words};
@@ -72,6 +73,7 @@ fn every_limit_is_in_the_tables() {
         ("advice_nodes_max", limits.advice_nodes_max),
         ("advice_wait", limits.advice_wait.as_secs()),
         ("advice_queue", limits.advice_queue as u64),
+        ("appends_queue", PostgresOptions::new("").appends_queue as u64),
     ] {
         assert_eq!(value(row(&readme, name).trim_end_matches(" s")), is.to_string(), "{name}");
     }

@@ -41,7 +41,7 @@ impl Service {
         };
         let signer = receipt.then(|| self.keys.signer()).transpose()?;
         let acted = self.games.act(asked.key, asked.id, asked.request).await?;
-        telemetry::record_entry(asked.key.game, acted.stored.seq);
+        telemetry::record_seq(acted.stored.seq);
         let beside = self.games.beside(asked.key, &acted.opened, &acted.stored).await?;
         let event = replies::event::stored(&acted.opened, &acted.stored, &beside)?;
         let head = SignedHead { game: asked.key.game, seq: acted.stored.seq, digest: acted.stored.digest };
