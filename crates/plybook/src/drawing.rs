@@ -2,10 +2,12 @@
 //!
 //! Invariant: a picture comes from the generic position alone; nothing here knows a game.
 
+pub(crate) mod clocks;
 mod grid;
 pub(crate) mod notation;
 mod track;
 
+pub(crate) use clocks::{Clocks, beside};
 pub(crate) use notation::Notation;
 
 use plybook_proto::v1;

@@ -4,26 +4,34 @@
 //! asked when one of its seats may act.
 
 mod command;
+mod hint;
 mod joins;
 mod keyboard;
+mod lineup;
 mod opening;
+mod pace;
+mod place;
 mod receipts;
+mod session;
 mod table;
+mod terms;
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::Args;
-use plybook_client::{Client, Error};
+use plybook_client::Client;
+use plybook_proto::v1;
 
-use crate::exit::Interrupts;
+use crate::exit::{Interrupts, usage};
 use crate::link::Link;
 use crate::screen::Screen;
-use command::Command;
+use crate::words;
 use joins::{Joins, Nonces};
-use keyboard::{Keyboard, Typed};
-pub(crate) use opening::Opening;
+use keyboard::Keyboard;
+use opening::{Opening, Sitting};
+use place::Place;
 use receipts::Receipts;
+use session::{Next, Session};
 use table::Table;
 
 /// Flags of `plybook play`.
@@ -36,16 +44,38 @@ pub(crate) struct PlayArgs {
     /// Go on with this game instead of creating one.
     #[arg(long, value_name = "ID")]
     game: Option<String>,
-    /// Sit in this seat only, from 0; another terminal plays the others. Without it, all seats are
-    /// played at this keyboard.
+    /// Sit in this seat only, from 0; another terminal, or a bot, plays the others. Without it, all seats that are no
+    /// bot's are played at this keyboard; against bots, seat 0 is yours.
     #[arg(long, value_name = "NUMBER")]
     seat: Option<u32>,
+    /// Sit in the seat with this mark only, such as O.
+    #[arg(long = "as", value_name = "MARK", conflicts_with = "seat")]
+    mark: Option<String>,
     /// A nonce that a seat played here had before its program was left; may be repeated. Without it, each draws its own.
     #[arg(long = "nonce", value_name = "SEAT:HEX", requires = "game")]
     nonces: Vec<String>,
     /// Ask for a receipt with everything done here, and add it to this file as a line, for `plybook verify --receipt`
     #[arg(long, value_name = "FILE")]
     receipts: Option<PathBuf>,
+}
+
+/// How to come back to a game.
+#[derive(Clone, Debug)]
+struct Back {
+    /// What another command needs to find the same servers.
+    link: String,
+    game_id: String,
+    place: Place,
+    marks: Vec<String>,
+    nonces: Nonces,
+}
+
+impl Back {
+    /// The command.
+    fn command(&self) -> String {
+        let Back { link, game_id, place, marks, nonces } = self;
+        format!("plybook play{link} --game {game_id}{}{}", place.flag(marks), nonces.flags())
+    }
 }
 
 /// Plays until the game is over or the keyboard has enough.
@@ -55,202 +85,75 @@ pub(crate) async fn run(args: PlayArgs) -> anyhow::Result<()> {
     // Before there is a game: it would be one that cannot be played as asked.
     let receipts = args.receipts.as_deref().map(Receipts::open).transpose()?;
     let nonces = Nonces::kept(&args.nonces)?;
-    let game_id = match &args.game {
-        Some(game_id) => game_id.clone(),
-        None => {
-            let created = args.opening.create(&client, args.seat, receipts.is_some()).await?;
-            let game = created.game.unwrap_or_default();
-            if let (Some(receipts), Some(receipt)) = (&receipts, &created.receipt) {
-                receipts.keep(receipt)?;
-            }
-            screen.say(format!("Game {}", game.game_id))?;
-            if let Some(seat) = args.seat {
-                let others = (0..game.seats.len() as u32).filter(|other| *other != seat);
-                for other in others {
-                    screen.say(format!(
-                        "Seat {other} plays with: plybook play{} --game {} --seat {other}",
-                        args.link.flag(),
-                        game.game_id
-                    ))?;
-                }
-            }
-            game.game_id
-        }
+    let (game, place) = match &args.game {
+        Some(game_id) => found(&client, game_id, &args).await?,
+        None => created(&client, &screen, &args, receipts.as_ref()).await?,
     };
+    let marks = words::marks(&game.seats);
+    let mut back = Back { link: args.link.flag(), game_id: game.game_id, place, marks, nonces };
     // From here on there is a game to go on with, and leaving tells how.
     let mut interrupts = Interrupts::listen()?;
-    let (flag, seat) = (args.link.flag(), args.seat);
-    tokio::select! {
-        done = sit_and_play(client, args, receipts, nonces.clone(), &game_id) => done,
-        () = interrupts.next() => {
-            Ok(Screen::new().say(format!("\nInterrupted; go on with: {}", go_on(&flag, &game_id, seat, &nonces)))?)
-        }
-    }
-}
-
-async fn sit_and_play(client: Client, args: PlayArgs, receipts: Option<Receipts>, nonces: Nonces, game_id: &str) -> anyhow::Result<()> {
-    let screen = Screen::new();
-    let table = Table::sit(client.clone(), game_id, args.seat, receipts.is_some()).await?;
-    let joins = Joins::begin(&client, table.game(), args.seat, nonces.clone(), receipts.as_ref())?;
-    let session = Session {
-        client,
-        screen,
-        table,
-        keyboard: Keyboard::new(),
-        seat: args.seat,
-        typing: std::io::stdin().is_terminal(),
-        flag: args.link.flag(),
-        receipts,
-        joins,
-        nonces,
-        prompted: false,
-    };
-    session.play().await
-}
-
-/// The command that goes on with a game here.
-fn go_on(flag: &str, game_id: &str, seat: Option<u32>, nonces: &Nonces) -> String {
-    let seat = seat.map_or_else(String::new, |seat| format!(" --seat {seat}"));
-    format!("plybook play{flag} --game {game_id}{seat}{}", nonces.flags())
-}
-
-struct Session {
-    client: Client,
-    screen: Screen,
-    table: Table,
-    keyboard: Keyboard,
-    /// The seat played here, where it is not all of them.
-    seat: Option<u32>,
-    /// Whether a person types; otherwise lines are taken only when they are due.
-    typing: bool,
-    /// What another command needs to find the same servers.
-    flag: String,
-    /// Where receipts are kept.
-    receipts: Option<Receipts>,
-    /// Seats that are joining.
-    joins: Joins,
-    /// Their nonces.
-    nonces: Nonces,
-    /// Whether the prompt stands in the last line.
-    prompted: bool,
-}
-
-impl Session {
-    async fn play(mut self) -> anyhow::Result<()> {
-        let mut events = self.client.events(self.table.game_id(), self.table.seq());
-        self.show()?;
-        while !self.table.closed() {
-            let due = self.table.may_act() || self.table.finished();
-            if due && self.keyboard.ended() {
-                self.screen.say(format!("The input ended; go on with: {}", self.go_on()))?;
-                return Ok(());
+    let mut keyboard = Keyboard::new();
+    loop {
+        let next = tokio::select! {
+            next = sit_and_play(&client, &mut keyboard, &back, receipts.clone()) => next?,
+            () = interrupts.next() => {
+                return Ok(screen.say(format!("\nInterrupted; go on with: {}", back.command()))?);
             }
-            if due && !std::mem::replace(&mut self.prompted, true) {
-                self.screen.prompt(&self.table.prompt())?;
-            }
-            tokio::select! {
-                event = events.next() => match event {
-                    Some(event) => {
-                        if self.table.hear(event?).await? {
-                            self.screen.say("")?;
-                            self.show()?;
-                        }
-                    }
-                    None => {
-                        self.table.refresh().await?;
-                        events = self.client.events(self.table.game_id(), self.table.seq());
-                    }
-                },
-                trouble = self.joins.trouble() => {
-                    self.screen.say(format!("\n{trouble}"))?;
-                }
-                line = self.keyboard.line(), if (due || self.typing) && !self.keyboard.ended() => {
-                    self.prompted = false;
-                    if !self.hear(line?, due).await? {
-                        return Ok(());
-                    }
-                }
-            }
-        }
-        self.screen.say(format!("The game is closed. Its book: plybook export{} {}", self.flag, self.table.game_id()))?;
-        Ok(())
-    }
-
-    /// Takes what came from the keyboard; answers whether to go on.
-    async fn hear(&mut self, typed: Typed, due: bool) -> anyhow::Result<bool> {
-        match typed {
-            Typed::Line(line) => {
-                if due && !self.typing {
-                    self.screen.say(&line)?;
-                }
-                self.obey(&line).await
-            }
-            Typed::NotText => {
-                self.screen.say("\nRefused: the line is not text (UTF-8), so nothing was done.")?;
-                Ok(true)
-            }
-            // Whoever types the end of the input at a terminal means to leave.
-            Typed::End if self.typing => {
-                self.screen.say("")?;
-                self.leave().map(|()| false)
-            }
-            Typed::End => Ok(true),
-        }
-    }
-
-    /// Does what a line says; answers whether to go on.
-    async fn obey(&mut self, line: &str) -> anyhow::Result<bool> {
-        let done = match Command::read(line) {
-            Command::Nothing => return Ok(true),
-            Command::Quit => return self.leave().map(|()| false),
-            Command::Help => {
-                self.screen.say(command::HELP)?;
-                return Ok(true);
-            }
-            Command::Board => Ok(()),
-            Command::Legal => return self.legal().await.map(|()| true),
-            Command::Undo(plies) => self.table.undo(plies).await,
-            Command::Close => self.table.close().await,
-            Command::Move(notation) => self.table.make_move(&notation).await,
         };
-        if let (Some(receipts), Some(receipt)) = (&self.receipts, self.table.take_receipt()) {
-            receipts.keep(&receipt)?;
+        let Next::Rematch(game) = next else { return Ok(()) };
+        screen.say(format!("\nGame {}, the rematch", game.game_id))?;
+        let place = back.place.in_rematch(&game);
+        tell_others(&screen, &back.link, &game, &place)?;
+        back = Back { place, marks: words::marks(&game.seats), game_id: game.game_id, nonces: Nonces::default(), ..back };
+    }
+}
+
+/// A game to go on with, and where whoever calls sits in it.
+async fn found(client: &Client, game_id: &str, args: &PlayArgs) -> anyhow::Result<(v1::Game, Place)> {
+    let game = client.game(game_id, None).await?;
+    let place = match (&args.mark, args.seat) {
+        (Some(mark), _) => Place::named(mark, &words::marks(&game.seats)).map_err(usage)?,
+        (None, Some(seat)) => Place::numbered(seat),
+        (None, None) => Place::default(),
+    };
+    Ok((game, place))
+}
+
+/// A new game, and where whoever calls sits in it.
+async fn created(client: &Client, screen: &Screen, args: &PlayArgs, receipts: Option<&Receipts>) -> anyhow::Result<(v1::Game, Place)> {
+    let sitting = match (&args.mark, args.seat) {
+        (Some(mark), _) => Sitting::Marked(mark),
+        (None, Some(seat)) => Sitting::Numbered(seat),
+        (None, None) => Sitting::Anywhere,
+    };
+    let (created, place) = args.opening.create(client, sitting, receipts.is_some()).await?;
+    let game = created.game.unwrap_or_default();
+    if let (Some(receipts), Some(receipt)) = (receipts, &created.receipt) {
+        receipts.keep(receipt)?;
+    }
+    screen.say(format!("Game {}", game.game_id))?;
+    tell_others(screen, &args.link.flag(), &game, &place)?;
+    Ok((game, place))
+}
+
+/// How the other people come to the table, and who else sits there.
+fn tell_others(screen: &Screen, link: &str, game: &v1::Game, place: &Place) -> anyhow::Result<()> {
+    let marks = words::marks(&game.seats);
+    for (seat, at) in (0..).zip(&game.seats) {
+        if let Some((bot, strategy)) = at.bot.as_ref().and_then(|bot| Some((bot, bot.strategy.as_ref()?))) {
+            let mark = words::seat_name(seat, &marks);
+            screen.say(format!("{mark} is a bot: {}@{}, {} nodes a move", strategy.id, strategy.version, bot.nodes))?;
+        } else if !place.has(seat) {
+            let flag = place.of(seat).flag(&marks);
+            screen.say(format!("Seat {seat} plays with: plybook play{link} --game {}{flag}", game.game_id))?;
         }
-        match done {
-            Ok(()) => self.show()?,
-            Err(Error::Refused(refused)) => {
-                self.screen.say(crate::words::refusal(&refused, self.table.marks()))?;
-                // What was refused may have been decided on an old board.
-                let before = self.table.seq();
-                self.table.refresh().await?;
-                if self.table.seq() != before {
-                    self.show()?;
-                }
-            }
-            Err(error) => return Err(error.into()),
-        }
-        Ok(true)
     }
+    Ok(())
+}
 
-    fn leave(&self) -> anyhow::Result<()> {
-        Ok(self.screen.say(format!("The game stays as it is; go on with: {}", self.go_on()))?)
-    }
-
-    fn go_on(&self) -> String {
-        go_on(&self.flag, self.table.game_id(), self.seat, &self.nonces)
-    }
-
-    async fn legal(&self) -> anyhow::Result<()> {
-        match self.table.legal().await {
-            Ok(legal) => self.screen.say(command::in_lines(&legal))?,
-            Err(Error::Refused(refused)) => self.screen.say(crate::words::refusal(&refused, self.table.marks()))?,
-            Err(error) => return Err(error.into()),
-        }
-        Ok(())
-    }
-
-    fn show(&mut self) -> anyhow::Result<()> {
-        self.prompted = false;
-        Ok(self.screen.say(self.table.picture())?)
-    }
+async fn sit_and_play(client: &Client, keyboard: &mut Keyboard, back: &Back, receipts: Option<Receipts>) -> anyhow::Result<Next> {
+    let table = Table::sit(client.clone(), &back.game_id, back.place.clone(), receipts.is_some()).await?;
+    let joins = Joins::begin(client, table.game(), back.place.seat, back.nonces.clone(), receipts.as_ref())?;
+    Session::new(client.clone(), table, keyboard, back.clone(), receipts, joins).play().await
 }

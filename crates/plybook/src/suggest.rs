@@ -45,7 +45,7 @@ pub(crate) async fn run(args: SuggestArgs) -> anyhow::Result<()> {
         Screen::new().say(if args.json { objects(&strategies) } else { table(&strategies) })?;
         return Ok(());
     };
-    let strategy = args.strategy.as_deref().map(spec).transpose().map_err(usage)?;
+    let strategy = args.strategy.as_deref().map(|text| spec("--strategy", text)).transpose().map_err(usage)?;
     let request = v1::SuggestMoveRequest { game_id: game_id.clone(), at_seq: args.at, strategy, nodes: args.nodes };
     let found = client.suggest_move(request).await?;
     let told = if args.json { object(&found).to_string() } else { sentence(&found, &client.game(&game_id, Some(found.head_seq)).await?) };
@@ -53,11 +53,11 @@ pub(crate) async fn run(args: SuggestArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads `mcts@1`, or `mcts` for the newest.
-fn spec(text: &str) -> Result<v1::StrategySpec, String> {
+/// Reads `mcts@1`, or `mcts` for the newest, as a flag has it.
+pub(crate) fn spec(flag: &str, text: &str) -> Result<v1::StrategySpec, String> {
     let (id, version) = text.split_once('@').unwrap_or((text, "0"));
     let version = version.parse().ok().filter(|version| *version > 0 || !text.contains('@'));
-    let version = version.ok_or_else(|| format!("--strategy: {text:?} is not of the form NAME or NAME@VERSION"))?;
+    let version = version.filter(|_| !id.is_empty()).ok_or_else(|| format!("{flag}: {text:?} is not of the form NAME or NAME@VERSION"))?;
     Ok(v1::StrategySpec { id: id.to_owned(), version })
 }
 
@@ -75,7 +75,8 @@ fn object(found: &v1::SuggestMoveResponse) -> serde_json::Value {
     object
 }
 
-fn sentence(found: &v1::SuggestMoveResponse, game: &v1::Game) -> String {
+/// What was found, without a full stop.
+pub(crate) fn sentence(found: &v1::SuggestMoveResponse, game: &v1::Game) -> String {
     let seat = words::seat_name(found.seat_to_move, &words::marks(&game.seats));
     let suggestion = found.suggestion.clone().unwrap_or_default();
     let score = suggestion.score.as_ref().map_or_else(String::new, advice::score);
@@ -111,10 +112,10 @@ mod tests {
 
     #[test]
     fn strategies_are_named_with_or_without_a_version() {
-        let read = |text: &str| spec(text).ok().map(|spec| (spec.id, spec.version));
+        let read = |text: &str| spec("--bot", text).ok().map(|spec| (spec.id, spec.version));
         assert_eq!(read("mcts"), Some(("mcts".to_owned(), 0)));
         assert_eq!(read("mcts@2"), Some(("mcts".to_owned(), 2)));
-        for bad in ["mcts@", "mcts@0", "mcts@x", "mcts@1@2", "mcts@-1"] {
+        for bad in ["", "@1", "mcts@", "mcts@0", "mcts@x", "mcts@1@2", "mcts@-1"] {
             assert_eq!(read(bad), None, "{bad}");
         }
     }

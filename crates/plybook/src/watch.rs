@@ -2,12 +2,14 @@
 //!
 //! Invariant: every entry after the first picture gives one picture, in order, and none is skipped.
 
+use std::time::Instant;
+
 use clap::Args;
 use plybook_client::Client;
 use plybook_proto::v1;
 use plybook_proto::v1::event::Body;
 
-use crate::drawing::{self, Look, Notation};
+use crate::drawing::{self, Clocks, Look, Notation};
 use crate::exit::Interrupts;
 use crate::link::Link;
 use crate::screen::Screen;
@@ -68,13 +70,20 @@ impl View {
         let bright = game.outcome.as_ref().map_or(changed.as_slice(), |outcome| &outcome.cells);
         let look = Look { marks: &self.marks, notation: self.notation, bright };
         let board = game.position.as_ref().map_or_else(String::new, |position| drawing::draw(position, look));
+        let clocks = Clocks::of(game).map(|clocks| clocks.lines(&self.marks, Instant::now()));
+        let board = drawing::beside(&board, &clocks.unwrap_or_default());
         let last = event.map_or_else(|| format!("Entry {}.", game.seq), |event| format!("Entry {}: {}.", event.seq, self.told(event)));
-        let next = match (&game.outcome, game.seat_to_move) {
+        let mut lines = vec![board, last, self.turn(game)];
+        lines.extend(game.offers.iter().map(|offer| words::open_offer(offer, &self.marks)));
+        lines.join("\n")
+    }
+
+    fn turn(&self, game: &v1::Game) -> String {
+        match (&game.outcome, game.seat_to_move) {
             (Some(outcome), _) => words::outcome(outcome, &self.marks),
             (None, Some(seat)) => format!("{} to move.", words::seat_name(seat, &self.marks)),
             (None, None) => game.joining.as_ref().map_or_else(String::new, |joining| words::joining(joining, &self.marks)),
-        };
-        format!("{board}\n{last}\n{next}")
+        }
     }
 
     fn told(&self, event: &v1::Event) -> String {
@@ -87,13 +96,9 @@ impl View {
                 format!("{} threw {}", words::seat_name(made.seat, &self.marks), faces.join(", "))
             }
             Some(Body::MoveUndone(undone)) => format!("the move of entry {} was taken back", undone.undone_seq),
-            Some(Body::NonceCommitted(_) | Body::NonceRevealed(_) | Body::SeatsAbsent(_)) => {
-                words::joined(event, &self.marks).unwrap_or_default()
-            }
             Some(Body::GameClosed(_)) => "the game was closed".to_owned(),
             Some(Body::GameCreated(_)) => "the game was created".to_owned(),
-            // As the book says it: number, time, who, and then what.
-            Some(_) => event.line.splitn(4, ' ').last().unwrap_or_default().to_owned(),
+            Some(_) => words::happened(event, &self.marks).unwrap_or_default(),
             None => "something that is not known here".to_owned(),
         }
     }

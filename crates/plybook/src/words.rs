@@ -3,6 +3,10 @@
 //! Invariant: every sentence names the reason, and the rule where there is one, so that a person can
 //! look it up and a script can match it.
 
+mod happened;
+pub(crate) mod left;
+
+pub(crate) use happened::{happened, open_offer};
 use plybook_client::Refused;
 use plybook_core::game::WhyLeft;
 use plybook_proto::v1;
@@ -34,11 +38,21 @@ fn hint(refused: &Refused, marks: &[String]) -> Option<String> {
         let seat = refused.number("seat_to_move")?;
         return Some(format!("It is the turn of {}.", seat_name(u32::try_from(seat).ok()?, marks)));
     }
+    if refused.is(ErrorReason::OfferNotAllowed) {
+        return match refused.metadata.get("cause").map(String::as_str) {
+            Some("NOBODY_TO_ANSWER") => Some("Bots agree to nothing; a game against them is given up with \"resign\".".to_owned()),
+            Some("REPEATED") => Some("It was offered already, and the position has not changed since.".to_owned()),
+            Some("NOT_OPEN") => Some("Nothing is offered that waits for an answer.".to_owned()),
+            _ => None,
+        };
+    }
     let known = [
         (ErrorReason::IllegalMove, "Type \"legal\" for what may be played."),
         (ErrorReason::InvalidAction, "Type \"legal\" for what may be played, \"help\" for the commands."),
         (ErrorReason::StaleSeq, "The game went on meanwhile; this is how it stands now."),
         (ErrorReason::GameFinished, "The game is over."),
+        (ErrorReason::AbortNotAllowed, "A game that goes on is left with \"resign\"."),
+        (ErrorReason::GameNotOver, "There is a rematch once the game is over."),
         (ErrorReason::NotJoined, "Seats that have not joined in time are absent; then \"close\" ends the game."),
     ];
     if refused.is(ErrorReason::UndoNotAllowed) {
@@ -71,9 +85,9 @@ pub(crate) fn outcome(outcome: &v1::Outcome, marks: &[String]) -> String {
 
 /// Whom the game waits for before its first move.
 pub(crate) fn joining(joining: &v1::Joining, marks: &[String]) -> String {
-    let waiting: Vec<String> = joining.waiting_seats.iter().map(|seat| seat_name(*seat, marks)).collect();
+    let waiting = seat_names(&joining.waiting_seats, marks);
     let what = match joining.step() {
-        v1::JoinStep::Reveal if waiting.len() == 1 => "reveal its nonce",
+        v1::JoinStep::Reveal if joining.waiting_seats.len() == 1 => "reveal its nonce",
         v1::JoinStep::Reveal => "reveal their nonces",
         v1::JoinStep::Commit | v1::JoinStep::Unspecified => "commit to a nonce",
     };
@@ -82,21 +96,23 @@ pub(crate) fn joining(joining: &v1::Joining, marks: &[String]) -> String {
         let unix_ms = u64::try_from(unix_ms(deadline.seconds, deadline.nanos)).unwrap_or_default();
         format!(" until {}", plybook_core::Time::from_unix_ms(unix_ms))
     });
-    format!("Waiting for {} to {what}{until}.", waiting.join(" and "))
+    format!("Waiting for {waiting} to {what}{until}.")
 }
 
-/// What a seat did, or did not do, before the first move.
-pub(crate) fn joined(event: &v1::Event, marks: &[String]) -> Option<String> {
-    use v1::event::Body;
-    Some(match event.body.as_ref()? {
-        Body::NonceCommitted(joined) => format!("{} committed to a nonce", seat_name(joined.seat, marks)),
-        Body::NonceRevealed(joined) => format!("{} revealed its nonce", seat_name(joined.seat, marks)),
-        Body::SeatsAbsent(absent) => {
-            let absent: Vec<String> = absent.seats.iter().map(|seat| seat_name(*seat, marks)).collect();
-            format!("{} did not join in time", absent.join(" and "))
-        }
-        _ => return None,
-    })
+/// Several seats by their marks.
+pub(crate) fn seat_names(seats: &[u32], marks: &[String]) -> String {
+    seats.iter().map(|seat| seat_name(*seat, marks)).collect::<Vec<_>>().join(" and ")
+}
+
+/// A seat with whoever plays it: `O (minimax)`, `X (ann)`.
+pub(crate) fn seat_and_player(seat: u32, game: &v1::Game, marks: &[String]) -> String {
+    let mark = seat_name(seat, marks);
+    let Some(place) = game.seats.get(seat as usize) else { return mark };
+    let bot = place.bot.as_ref().and_then(|bot| bot.strategy.as_ref()).map(|strategy| strategy.id.as_str());
+    match Some(place.player_id.as_str()).filter(|player| !player.is_empty()).or(bot) {
+        Some(player) => format!("{mark} ({player})"),
+        None => mark,
+    }
 }
 
 /// How a seat left, after its name.

@@ -15,6 +15,20 @@ pub(crate) enum Command {
     Board,
     /// To close a finished game.
     Close,
+    /// To give the game up.
+    Resign,
+    /// To break the game off, early in it.
+    Abort,
+    /// To offer a draw.
+    Draw,
+    /// To agree to what is offered.
+    Accept,
+    /// Not to agree to it, or to take back one's own offer.
+    Decline,
+    /// To be told what could be played.
+    Hint,
+    /// To play another game of those who played this one.
+    Rematch,
     /// To tell the commands.
     Help,
     /// To leave.
@@ -26,13 +40,26 @@ pub(crate) enum Command {
 /// The commands for people.
 pub(crate) const HELP: &str = "\
 A move is written as the board names its cells: b2, 4, 4^ (pop out), roll.
-undo      take the last move back; undo 3 takes three back
+undo      take the last move back; undo 3 takes three back; against bots, one's own moves with what they answered;
+          where the game wants everybody's consent, the others are asked
 legal     list what may be played
+hint      what a strong player would do, and who threatens to win where
 board     draw the board again
+draw      offer a draw
+accept    agree to what is offered: a draw, or that moves are taken back
+decline   do not agree; of one's own offer, take it back
+resign    give the game up
+abort     break the game off without a result, early in it
+rematch   once the game is over, play another, with the seats changed
 close     close a finished game for good, or end one that seats did not join in time
 quit      leave; the game stays as it is";
 
 impl Command {
+    /// Whether it may be done on another's turn. What may not waits for one's own.
+    pub(crate) const fn any_time(&self) -> bool {
+        !matches!(self, Command::Move(_) | Command::Undo(_) | Command::Legal | Command::Hint)
+    }
+
     /// Reads a line.
     pub(crate) fn read(line: &str) -> Command {
         let line = line.trim();
@@ -45,6 +72,13 @@ impl Command {
             ("legal" | "moves", "") => Command::Legal,
             ("board", "") => Command::Board,
             ("close", "") => Command::Close,
+            ("resign", "") => Command::Resign,
+            ("abort", "") => Command::Abort,
+            ("draw", "") => Command::Draw,
+            ("accept" | "agree", "") => Command::Accept,
+            ("decline" | "withdraw", "") => Command::Decline,
+            ("hint", "") => Command::Hint,
+            ("rematch", "") => Command::Rematch,
             ("help" | "?", "") => Command::Help,
             ("quit" | "exit" | "q", "") => Command::Quit,
             (_, "") => Command::Move(word.to_owned()),
@@ -93,6 +127,14 @@ mod tests {
             ("?", Command::Help),
             ("quit", Command::Quit),
             ("close", Command::Close),
+            ("Resign", Command::Resign),
+            ("draw", Command::Draw),
+            ("draw 4", moves("draw 4")),
+            ("accept", Command::Accept),
+            ("withdraw", Command::Decline),
+            ("abort", Command::Abort),
+            ("hint", Command::Hint),
+            ("rematch", Command::Rematch),
             ("", Command::Nothing),
             ("# the corner", Command::Nothing),
         ];
