@@ -89,15 +89,24 @@ impl Game {
         Some(self.entry(actor, deadline, body, seed))
     }
 
-    /// Milliseconds of these outages that fell into the turn and are not credited yet.
+    /// Milliseconds of these outages that fell into the turn and are not credited yet. What is credited puts the end
+    /// of the turn off, so an outage that began before it counts whole, and one entry says so.
     fn credit_due(&self, outages: &[(Time, Time)]) -> u64 {
         let Some((clock, deadline)) = self.living.clock.as_ref().and_then(|clock| Some((clock, clock.deadline()?))) else { return 0 };
         if self.head.seq.0 >= limits::ENTRIES_MAX {
             return 0;
         }
-        let since = clock.since();
-        let inside = |(from, to): &(Time, Time)| (*to).min(deadline).unix_ms().saturating_sub((*from).max(since).unix_ms());
-        let out: u64 = outages.iter().map(inside).sum();
+        let (mut at, mut out) = (clock.since(), 0u64);
+        let mut left = deadline.unix_ms().saturating_sub(at.unix_ms()).saturating_sub(clock.credited_ms());
+        for (from, to) in outages.iter().filter(|(_, to)| *to > clock.since()) {
+            let before = from.unix_ms().saturating_sub(at.unix_ms());
+            if before >= left {
+                break;
+            }
+            left -= before;
+            out = out.saturating_add(to.unix_ms().saturating_sub((*from).max(at).unix_ms()));
+            at = at.max(*to);
+        }
         out.saturating_sub(clock.credited_ms()).min(clock.credit_left())
     }
 
