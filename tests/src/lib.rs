@@ -7,6 +7,7 @@
 pub mod arena;
 pub mod asks;
 pub mod bot_book;
+pub mod both;
 pub mod careless;
 pub mod collector;
 pub mod deal;

@@ -198,6 +198,14 @@ impl PlayedGame {
     }
 }
 
+/// The event of a stream's frame, if it is one.
+pub fn event_of(frame: v1::stream_events_response::Frame) -> Option<v1::Event> {
+    match frame {
+        v1::stream_events_response::Frame::Event(event) => Some(event),
+        _ => None,
+    }
+}
+
 /// So many milliseconds.
 pub const fn ms(ms: i64) -> prost_types::Duration {
     prost_types::Duration { seconds: ms / 1_000, nanos: (ms % 1_000 * 1_000_000) as i32 }

@@ -186,6 +186,8 @@ fn state_after(before: State, entry: &Entry) -> Option<State> {
     let after = match (&entry.body, entry.outcome(), entry.closes()) {
         (_, _, true) => State::Closed,
         (Body::Move(_), Some(_), false) => State::Finished,
+        // Talk of an undo after the end leaves the game as it was.
+        (Body::Incident(_), ..) => before,
         _ => State::Active,
     };
     (after != before).then_some(after)
