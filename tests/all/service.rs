@@ -32,6 +32,7 @@ mod refused;
 mod refused_store;
 mod rematch;
 mod restored;
+mod settling;
 mod shape;
 mod snapshots;
 mod streams;

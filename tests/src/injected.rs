@@ -20,6 +20,7 @@ use plybook_server::limits::Limits;
 use plybook_server::refusal::Refusal;
 use plybook_server::signing::Keys;
 use plybook_server::thinking::Thinking;
+use plybook_server::upkeep::Chore;
 use plybook_server::{Config, Parts, Server};
 use plybook_store::{
     Append, Claimed, Create, DueSoon, Error, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Outage,
@@ -76,7 +77,8 @@ pub async fn over_postgres(database: &TestDatabase) -> Setup {
 
 /// Over a store that is there already.
 pub fn over(store: Arc<dyn Store>) -> Setup {
-    let limits = Limits { drain_timeout: PATIENCE, ..Limits::default() };
+    // Time is the test's, and so is what happens by it.
+    let limits = Limits { drain_timeout: PATIENCE, sweepers: 0, ..Limits::default() };
     Setup { limits, keys: Keys::default(), registry: Registry::standard(), bots: Bots::standard(), folder: None, store }
 }
 
@@ -86,6 +88,12 @@ impl Setup {
     pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Setup {
         change(&mut self.limits);
         self
+    }
+
+    /// Looking after the queue of due games, often.
+    #[must_use]
+    pub fn sweeping(self) -> Setup {
+        self.limits(|limits| (limits.sweepers, limits.due_poll) = (4, Duration::from_millis(20)))
     }
 
     /// With these keys.
@@ -142,6 +150,16 @@ impl Local {
     /// What its bots thought about.
     pub fn thinking(&self) -> &Thinking {
         self.server.as_ref().unwrap().thinking()
+    }
+
+    /// How often it has done this by itself.
+    pub fn chores(&self, chore: Chore) -> u64 {
+        self.server.as_ref().unwrap().upkeep().count(chore)
+    }
+
+    /// In how many games bots are at work on it.
+    pub fn bot_jobs(&self) -> usize {
+        self.server.as_ref().unwrap().bot_jobs()
     }
 
     /// A connection of one's own.

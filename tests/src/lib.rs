@@ -15,6 +15,7 @@ pub mod forgery;
 pub mod golden;
 pub mod held;
 pub mod injected;
+pub mod laid;
 pub mod live;
 pub mod long;
 pub mod long_book;
@@ -26,6 +27,8 @@ pub mod postgres;
 pub mod proxy;
 pub mod random;
 pub mod refused;
+
+pub mod strategies;
 pub mod table;
 pub mod toy;
 pub mod vectors;

@@ -4,6 +4,7 @@
 //! is opened.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use crate::limits::Limits;
 use crate::signing::Keys;
@@ -55,6 +56,12 @@ impl Config {
         }
         if limits.advice_nodes_max == 0 || limits.bot_nodes_max == 0 {
             return refuse("advice-nodes-max and bot-nodes-max must be at least 1");
+        }
+        if limits.due_poll.is_zero() || limits.due_lease < Duration::from_millis(100) {
+            return refuse("due-poll must be longer than nothing, and due-lease 100 ms at least");
+        }
+        if limits.heartbeat.is_zero() || limits.outage_after < limits.heartbeat * 2 {
+            return refuse("heartbeat must be longer than nothing, and outage-after twice as long at least");
         }
         if limits.refusals_keep.is_zero() {
             return refuse("refusals-keep must be longer than nothing (refusals-per-game 0 remembers none)");

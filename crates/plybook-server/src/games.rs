@@ -7,6 +7,11 @@
 //! | [`load`] | reads a book from the store |
 //! | [`act`] | decides a request and appends what comes of it |
 //! | `beside` | what an entry says only together with those before it |
+//! | `append` | appends what was decided |
+//! | [`settling`] | deadlines that have passed |
+//! | `reminder` | when a game has to be looked at again |
+//! | [`bot_turn`], `turns` | bots move; which games they are at work in |
+//! | `claims` | what becomes of a claimed row of the queue |
 //! | [`create`] | creates a game |
 //! | [`fork`] | creates a game that goes on from an entry of another |
 //! | [`pinning`] | the bots of a game to be created |
@@ -20,7 +25,10 @@
 //! dropped at any moment and rebuilt from the book.
 
 pub mod act;
+mod append;
 mod beside;
+pub mod bot_turn;
+mod claims;
 pub mod create;
 pub mod fork;
 pub mod history;
@@ -29,17 +37,23 @@ mod noted;
 pub mod opened;
 pub mod pinning;
 pub mod rematch;
+pub(crate) mod reminder;
+pub mod settling;
 pub mod snapshots;
 pub mod table;
+mod turns;
 mod unfit;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use moka::future::Cache;
 use plybook_core::{Game, Seq};
 use plybook_rulesets::Registry;
 use plybook_store::{GameKey, Store, StoredEntry};
 use tokio::sync::{OwnedMutexGuard, Semaphore};
+use tokio_util::sync::CancellationToken;
+use turns::Turns;
 use unfit::Unfit;
 
 pub use beside::Beside;
@@ -47,12 +61,17 @@ pub use opened::Opened;
 pub use snapshots::Snapshots;
 pub use table::{SharedTable, Table};
 
+use crate::alarm::Alarm;
 use crate::clock::Clock;
+use crate::games::reminder::Turn;
+use crate::heartbeat::Heartbeat;
 use crate::ids::Ids;
 use crate::limits::{FORKS_AT_ONCE, Limits};
 use crate::refusal::Refusal;
 use crate::refusal_log::RefusalLog;
 use crate::streams::Hub;
+use crate::thinking::Thinking;
+use crate::upkeep::Upkeep;
 
 /// The part of the memory for games that headers may take: what streams need of a game that is
 /// played elsewhere.
@@ -71,19 +90,41 @@ pub struct Games {
     history: Cache<(GameKey, Seq), Arc<Game>>,
     snapshots: Arc<Snapshots>,
     forks: Arc<Semaphore>,
+    thinking: Arc<Thinking>,
+    heartbeat: Arc<Heartbeat>,
+    alarm: Arc<Alarm>,
+    upkeep: Arc<Upkeep>,
+    turns: Turns,
+    lease: Duration,
+    draining: CancellationToken,
+}
+
+/// What games stand on.
+pub struct Means {
+    /// Where books are kept.
+    pub store: Arc<dyn Store>,
+    /// The rulesets.
+    pub registry: Registry,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// New ids and seeds.
+    pub ids: Arc<dyn Ids>,
+    /// Who watches.
+    pub hub: Arc<Hub>,
+    /// Where refused requests are noted.
+    pub refusals: RefusalLog,
+    /// Where bots think.
+    pub thinking: Arc<Thinking>,
+    /// When no node was there.
+    pub heartbeat: Arc<Heartbeat>,
+    /// Cancelled when the node goes away.
+    pub draining: CancellationToken,
 }
 
 impl Games {
     /// No game remembered yet.
-    pub fn new(
-        store: Arc<dyn Store>,
-        registry: Registry,
-        clock: Arc<dyn Clock>,
-        ids: Arc<dyn Ids>,
-        hub: Arc<Hub>,
-        refusals: RefusalLog,
-        limits: &Limits,
-    ) -> Games {
+    pub fn new(means: Means, limits: &Limits) -> Games {
+        let Means { store, registry, clock, ids, hub, refusals, thinking, heartbeat, draining } = means;
         let tables = Cache::builder()
             .max_capacity(limits.games_cache_bytes)
             .weigher(|_, table: &SharedTable| table.weight())
@@ -101,7 +142,26 @@ impl Games {
             .build();
         let snapshots = Arc::new(Snapshots::new(limits));
         let (registry, forks) = (Arc::new(registry), Arc::new(Semaphore::new(FORKS_AT_ONCE)));
-        Games { store, registry, clock, ids, hub, refusals, tables, opened, history, snapshots, forks }
+        Games {
+            store,
+            registry,
+            clock,
+            ids,
+            hub,
+            refusals,
+            tables,
+            opened,
+            history,
+            snapshots,
+            forks,
+            thinking,
+            heartbeat,
+            alarm: Arc::default(),
+            upkeep: Arc::default(),
+            turns: Turns::new(),
+            lease: limits.due_lease,
+            draining,
+        }
     }
 
     /// The rulesets of this node.
@@ -122,6 +182,16 @@ impl Games {
     /// What became of snapshots.
     pub const fn snapshots(&self) -> &Arc<Snapshots> {
         &self.snapshots
+    }
+
+    /// What this node has done by itself.
+    pub const fn upkeep(&self) -> &Arc<Upkeep> {
+        &self.upkeep
+    }
+
+    /// Rings when something is armed here.
+    pub const fn alarm(&self) -> &Arc<Alarm> {
+        &self.alarm
     }
 
     /// The clock.
@@ -165,6 +235,7 @@ impl Games {
     async fn follow_up(&self, key: GameKey, shared: &SharedTable, table: &mut Table) -> Result<usize, Unfit> {
         let followed = self.refresh(key, table).await?;
         if followed > 0 {
+            self.turns.moved_on(key, Turn::of(&table.game));
             self.weigh(key, shared, table).await;
         }
         Ok(followed)

@@ -25,6 +25,7 @@
 //! Invariants: no reply, frame or notification shows an entry that is not durable; a node holds
 //! caches and cursors, never a game, so any node serves any request.
 
+pub mod alarm;
 pub mod auth;
 pub mod checking;
 pub mod clock;
@@ -32,6 +33,7 @@ pub mod config;
 pub mod deadline;
 pub mod games;
 pub mod guard;
+pub mod heartbeat;
 pub mod ids;
 pub mod key_file;
 pub mod limits;
@@ -44,8 +46,10 @@ pub mod service;
 pub mod signing;
 pub mod status;
 pub mod streams;
+pub mod sweeper;
 pub mod telemetry;
 pub mod thinking;
+pub mod upkeep;
 
 pub use config::Config;
 pub use server::{Parts, Server};

@@ -48,6 +48,16 @@ pub struct Limits {
     pub advice_wait: Duration,
     /// Calls for advice that wait.
     pub advice_queue: usize,
+    /// Due games that this node looks after at once; 0 leaves them to other nodes.
+    pub sweepers: usize,
+    /// The longest that a node waits before it looks for due games unasked.
+    pub due_poll: Duration,
+    /// How long a due game is a node's alone. So much later another one goes on with what a node that died has begun.
+    pub due_lease: Duration,
+    /// How often a node says that it is there.
+    pub heartbeat: Duration,
+    /// After so long without a word of any node there was none: an outage.
+    pub outage_after: Duration,
 }
 
 impl Default for Limits {
@@ -73,6 +83,11 @@ impl Default for Limits {
             advice_nodes_max: 5_000_000,
             advice_wait: Duration::from_secs(2),
             advice_queue: 64,
+            sweepers: 16,
+            due_poll: Duration::from_secs(1),
+            due_lease: Duration::from_secs(10),
+            heartbeat: Duration::from_secs(3),
+            outage_after: Duration::from_secs(15),
         }
     }
 }
@@ -127,3 +142,19 @@ pub const MESSAGE_BYTES_MAX: usize = 300;
 pub const REFUSALS_AT_ONCE: usize = 64;
 /// Old refused requests forgotten at once.
 pub const REFUSALS_FORGOTTEN_AT_ONCE: u32 = 500;
+/// Nodes up to which a bot answers at once, on the node that has appended; others go by the queue.
+pub const QUICK_BOT_NODES: u64 = 20_000;
+/// So long before a bot's deadline the fallback moves in its place, and at most half of the turn's time before it.
+pub const FALLBACK_MARGIN: Duration = Duration::from_secs(2);
+/// Games at once in which bots are at work on a node; the turns of others stay in the queue.
+pub const BOT_JOBS_MAX: usize = 10_000;
+/// Due games claimed at once.
+pub const DUE_CLAIMED_AT_ONCE: usize = 64;
+/// How soon a due game that could not be handled comes again: each time twice as late.
+pub const DUE_BACKOFF: Duration = Duration::from_secs(1);
+/// At the latest so late.
+pub const DUE_BACKOFF_MAX: Duration = Duration::from_secs(60);
+/// Deadlines of a game settled in a row.
+pub const SETTLEMENTS_AT_ONCE: u32 = 256;
+/// Outages looked at for one credit.
+pub const OUTAGES_ASKED: u32 = 1_000;

@@ -11,9 +11,10 @@ use plybook_bots::Bots;
 use plybook_proto::v1::audit_service_server::AuditServiceServer;
 use plybook_proto::v1::game_service_server::GameServiceServer;
 use plybook_rulesets::Registry;
-use plybook_store::Store;
+use plybook_store::{News, Store};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::transport::server::{Router, TcpIncoming};
@@ -24,15 +25,18 @@ use tower::layer::util::{Identity, Stack};
 
 use crate::clock::{Clock, SteeredClock};
 use crate::config::{Config, ConfigError};
-use crate::games::{Games, Snapshots};
+use crate::games::{Games, Means, Snapshots};
 use crate::guard::GuardLayer;
+use crate::heartbeat::Heartbeat;
 use crate::ids::{Ids, SystemIds};
 use crate::limits::{Limits, REPLY_BYTES_MAX};
 use crate::refusal_log::{LogWork, RefusalLog};
 use crate::service::{AuditRpc, GameRpc, Service};
 use crate::streams::{Hub, Slots};
+use crate::sweeper::Sweeper;
 use crate::telemetry::CallsLayer;
 use crate::thinking::Thinking;
+use crate::upkeep::Upkeep;
 
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(20);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -90,12 +94,14 @@ pub enum ServeError {
 pub struct Server {
     address: SocketAddr,
     store: Arc<dyn Store>,
-    snapshots: Arc<Snapshots>,
+    games: Arc<Games>,
     thinking: Arc<Thinking>,
     draining: CancellationToken,
     stopped: CancellationToken,
     serving: JoinHandle<Result<(), tonic::transport::Error>>,
     background: Vec<JoinHandle<()>>,
+    /// What it does by itself, and ends by itself.
+    chores: Vec<JoinHandle<()>>,
     refusals: LogWork,
     health: HealthReporter,
     drain_timeout: Duration,
@@ -111,27 +117,30 @@ impl Server {
         if let Some(clock) = &parts.steered {
             clock.steer(parts.store.as_ref()).await?;
         }
+        // Before anything is settled: what lies behind this is an outage or none.
+        let heartbeat = Arc::new(Heartbeat::new(Arc::clone(&parts.store), &config.limits));
+        heartbeat.beat().await?;
         let refused = |why: &dyn std::fmt::Display| ServeError::Listen { address: config.listen, why: why.to_string() };
         let incoming = TcpIncoming::bind(config.listen).map_err(|error| refused(&error))?.with_nodelay(Some(true));
         let address = incoming.local_addr().map_err(|error| refused(&error))?;
 
         let draining = CancellationToken::new();
-        let (store, hub) = (Arc::clone(&parts.store), Arc::new(Hub::default()));
-        let background = background(&parts, &hub);
+        let (store, clock, steered) = (Arc::clone(&parts.store), Arc::clone(&parts.clock), parts.steered.clone());
         let (log, refusals) = RefusalLog::start(Arc::clone(&store), Arc::clone(&parts.clock), &config.limits);
-        let service = Arc::new(service(&config, parts, hub, log, draining.clone()));
-        let snapshots = Arc::clone(service.games.snapshots());
+        let service = Arc::new(service(&config, parts, log, Arc::clone(&heartbeat), draining.clone()));
         let (games, thinking) = (Arc::clone(&service.games), Arc::clone(&service.thinking));
-        let saver = tokio::spawn(games.save_snapshots());
+        let background = background(&service, heartbeat, steered);
+        let sweeper = Sweeper::new(Arc::clone(&games), clock, draining.clone(), &config.limits);
+        let chores = vec![tokio::spawn(sweeper.run()), tokio::spawn(Arc::clone(&games).play_bots())];
         let (health, router) = router(&config.limits, service)?;
         // Before the first connection, or who asks early hears of no such service.
         announce(&health, true).await;
         let stopped = CancellationToken::new();
         let serving = tokio::spawn(router.serve_with_incoming_shutdown(incoming, stopped.clone().cancelled_owned()));
         let watcher = tokio::spawn(follow_store(health.clone(), Arc::clone(&store), draining.clone()));
-        let background = background.into_iter().chain([watcher, saver]).collect();
+        let background = background.into_iter().chain([watcher]).collect();
         let drain_timeout = config.limits.drain_timeout;
-        Ok(Server { address, store, snapshots, thinking, draining, stopped, serving, background, refusals, health, drain_timeout })
+        Ok(Server { address, store, games, thinking, draining, stopped, serving, background, chores, refusals, health, drain_timeout })
     }
 
     /// Where the node listens.
@@ -146,7 +155,17 @@ impl Server {
 
     /// What became of snapshots on this node.
     pub fn snapshots(&self) -> &Snapshots {
-        &self.snapshots
+        self.games.snapshots()
+    }
+
+    /// What this node has done by itself.
+    pub fn upkeep(&self) -> &Upkeep {
+        self.games.upkeep()
+    }
+
+    /// In how many games bots are at work on this node.
+    pub fn bot_jobs(&self) -> usize {
+        self.games.bot_jobs()
     }
 
     /// What its bots thought about.
@@ -159,10 +178,15 @@ impl Server {
         announce(&self.health, false).await;
         self.draining.cancel();
         self.stopped.cancel();
-        let abort = self.serving.abort_handle();
-        if tokio::time::timeout(self.drain_timeout, self.serving).await.is_err() {
-            tracing::warn!("some calls did not end in time");
-            abort.abort();
+        let by = Instant::now() + self.drain_timeout;
+        let chores = self.chores.into_iter().map(|chore| (chore, "some due games were not let go in time"));
+        let serving = tokio::spawn(async move { drop(self.serving.await) });
+        for (work, late) in chores.chain([(serving, "some calls did not end in time")]) {
+            let abort = work.abort_handle();
+            if timeout_at(by, work).await.is_err() {
+                tracing::warn!("{late}");
+                abort.abort();
+            }
         }
         self.refusals.finish().await;
         self.background.iter().for_each(JoinHandle::abort);
@@ -172,21 +196,42 @@ impl Server {
     }
 }
 
-fn background(parts: &Parts, hub: &Arc<Hub>) -> Vec<JoinHandle<()>> {
-    let (hub, wakes) = (Arc::clone(hub), parts.store.wakes());
-    let mut tasks = vec![tokio::spawn(async move { hub.listen(wakes).await })];
-    if let Some(clock) = parts.steered.clone() {
-        let store = Arc::clone(&parts.store);
+fn background(service: &Service, heartbeat: Arc<Heartbeat>, steered: Option<Arc<SteeredClock>>) -> Vec<JoinHandle<()>> {
+    let (hub, games, store) = (Arc::clone(&service.hub), Arc::clone(&service.games), Arc::clone(service.games.store()));
+    let mut wakes = store.wakes();
+    let saver = tokio::spawn(Arc::clone(&games).save_snapshots());
+    let listener = tokio::spawn(async move {
+        while let Some(news) = wakes.recv().await {
+            if let News::Entry(wake) = news {
+                games.heard(wake.key, wake.seq);
+            }
+            hub.hear(news);
+        }
+    });
+    let mut tasks = vec![saver, listener, tokio::spawn(heartbeat.keep_beating())];
+    if let Some(clock) = steered {
         tasks.push(tokio::spawn(async move { clock.keep_steering(store.as_ref(), STEERING_INTERVAL).await }));
     }
     tasks
 }
 
-fn service(config: &Config, parts: Parts, hub: Arc<Hub>, log: RefusalLog, draining: CancellationToken) -> Service {
+fn service(config: &Config, parts: Parts, refusals: RefusalLog, heartbeat: Arc<Heartbeat>, draining: CancellationToken) -> Service {
     let (limits, keys) = (&config.limits, Arc::new(config.keys.clone()));
-    let clock = Arc::clone(&parts.clock);
-    let thinking = Arc::new(Thinking::new(parts.bots, limits, draining.clone()));
-    let games = Games::new(parts.store, parts.registry, parts.clock, parts.ids, Arc::clone(&hub), log, limits);
+    let Parts { store, registry, bots, clock, ids, steered: _ } = parts;
+    let hub = Arc::new(Hub::default());
+    let thinking = Arc::new(Thinking::new(bots, limits, draining.clone()));
+    let means = Means {
+        store,
+        registry,
+        clock: Arc::clone(&clock),
+        ids,
+        hub: Arc::clone(&hub),
+        refusals,
+        thinking: Arc::clone(&thinking),
+        heartbeat,
+        draining: draining.clone(),
+    };
+    let games = Games::new(means, limits);
     let imports = Arc::new(Semaphore::new(limits.imports.min(Semaphore::MAX_PERMITS)));
     let (games, slots) = (Arc::new(games), Slots::new(limits.streams));
     Service { games, thinking, hub, clock, slots, imports, limits: limits.clone(), keys, draining }

@@ -30,6 +30,7 @@ pub struct Thinking {
     bots: Bots,
     thinkers: usize,
     free: Arc<Semaphore>,
+    quick: Arc<Semaphore>,
     for_advice: Arc<Semaphore>,
     waiting: Semaphore,
     queue: usize,
@@ -143,6 +144,7 @@ impl Thinking {
             bots,
             thinkers,
             free: Arc::new(of(thinkers)),
+            quick: Arc::new(of(cores)),
             for_advice: Arc::new(of((thinkers - 1).max(1))),
             waiting: of(limits.advice_queue),
             queue: limits.advice_queue,
@@ -164,7 +166,17 @@ impl Thinking {
 
     /// A place for a bot that is to move, whenever there is one.
     pub async fn place(&self) -> Result<Place, Unthought> {
-        let thinker = Arc::clone(&self.free).acquire_owned();
+        self.place_among(&self.free).await
+    }
+
+    /// The same for a quick bot, which waits for no other: there are as many of these as cores, and what is thought
+    /// in them takes little memory.
+    pub async fn quick_place(&self) -> Result<Place, Unthought> {
+        self.place_among(&self.quick).await
+    }
+
+    async fn place_among(&self, places: &Arc<Semaphore>) -> Result<Place, Unthought> {
+        let thinker = Arc::clone(places).acquire_owned();
         let thinker = tokio::select! {
             () = self.draining.cancelled() => return Err(Unthought::Draining),
             thinker = thinker => thinker.map_err(|_| Unthought::Draining)?,

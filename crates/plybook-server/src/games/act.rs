@@ -1,15 +1,16 @@
 //! Decides a request and appends what comes of it.
 //!
 //! Invariants: a request id is answered once and for ever; what was decided on a guess is appended
-//! only if the guess was the head; a refusal is spoken against the head that the store has.
+//! only if the guess was the head; a refusal is spoken against the head that the store has, and against one behind which
+//! every deadline is settled that has passed.
 
 use std::sync::Arc;
 
-use plybook_core::entry::{Body, Entry};
-use plybook_core::game::{Request, State};
+use plybook_core::game::Request;
 use plybook_core::{Rejection, Seq};
-use plybook_store::{Append, DueChange, GameKey, NewEntry, RequestKey, StoredEntry};
+use plybook_store::{GameKey, RequestKey, StoredEntry};
 
+use crate::games::append::Appended;
 use crate::games::snapshots::UNDO_LOOK;
 use crate::games::unfit::Unfit;
 use crate::games::{Games, Opened, SharedTable, Table};
@@ -50,7 +51,8 @@ impl Games {
         }
     }
 
-    async fn act_to_the_end(&self, key: GameKey, id: RequestKey, request: &Request) -> Result<Acted, Refusal> {
+    /// The same for whoever will not go away, and is not noted where it is refused.
+    pub(super) async fn act_to_the_end(&self, key: GameKey, id: RequestKey, request: &Request) -> Result<Acted, Refusal> {
         self.fitting(key, || self.act_on_head(key, id, request)).await
     }
 
@@ -66,7 +68,7 @@ impl Games {
     }
 
     /// The table of a game of one's own. Whatever is wrong with a foreign one, nothing is appended to it.
-    async fn table_to_act_on(&self, key: GameKey) -> Result<SharedTable, Unfit> {
+    pub(super) async fn table_to_act_on(&self, key: GameKey) -> Result<SharedTable, Unfit> {
         // Asked first: to build the table of a book that no rules accept costs its whole length each time.
         if self.opened(key).await?.foreign.is_none() {
             return self.table(key).await;
@@ -88,7 +90,7 @@ impl Games {
             return self.answer_again(key, id, table).await.map(Some);
         }
         let now = self.clock.now();
-        let seed = table.seed.clone().ok_or_else(|| Refusal::internal("a game of one's own without a seed"))?;
+        let seed = table.own_seed()?;
         let mut decided = table.game.decide(request, now, &seed);
         if let Err(Rejection::WayBack { .. }) = decided {
             self.lengthen(key, &mut table.game, UNDO_LOOK).await?;
@@ -96,26 +98,18 @@ impl Games {
         }
         let entry = match decided {
             Ok(entry) => entry,
+            Err(Rejection::Unsettled { .. }) => {
+                // Also where the request will be refused then.
+                self.settle(key, shared, table, now).await?;
+                return Ok(None);
+            }
             Err(rejection) => return self.reconsider(key, id, rejection, shared, table).await,
         };
-        let line = entry.to_string();
-        let digest = table.game.head().digest.chain(&line);
-        let state = state_after(table.game.state(), &entry);
-        let stored = StoredEntry { seq: entry.seq, line, digest, request_id: id.id };
-        let previous = table.game.head().digest;
-        let new = NewEntry { key, seq: stored.seq, previous, request: id, line: stored.line.clone(), digest, state, due: DueChange::Keep };
-        match self.store.append(new).await? {
-            Append::Stored => {
-                table.appended(&entry, id.id)?;
-                self.hub.committed(key, stored.clone());
-                self.store.publish(plybook_store::Wake { key, seq: stored.seq });
-                self.weigh(key, shared, table).await;
-                self.offer(key, &table.game);
-                Ok(Some(Acted { stored, opened: Arc::clone(&table.opened), repeated: false }))
-            }
-            Append::Repeated(stored) => Ok(Some(Acted { stored, opened: Arc::clone(&table.opened), repeated: true })),
-            Append::Reused(stored) => Err(reused(&stored, table)),
-            Append::Conflict => {
+        match self.append(key, id, &entry, shared, table).await? {
+            Appended::Stored(stored) => Ok(Some(Acted { stored, opened: Arc::clone(&table.opened), repeated: false })),
+            Appended::Repeated(stored) => Ok(Some(Acted { stored, opened: Arc::clone(&table.opened), repeated: true })),
+            Appended::Reused(stored) => Err(reused(&stored, table)),
+            Appended::Conflict => {
                 self.follow_up(key, shared, table).await?;
                 Ok(None)
             }
@@ -179,16 +173,4 @@ fn answered(stored: StoredEntry, hash: [u8; 32], id: RequestKey, table: &Table) 
         return Err(reused(&stored, table));
     }
     Ok(Acted { stored, opened: Arc::clone(&table.opened), repeated: true })
-}
-
-/// The state for lists, where this entry changes it.
-fn state_after(before: State, entry: &Entry) -> Option<State> {
-    let after = match (&entry.body, entry.outcome(), entry.closes()) {
-        (_, _, true) => State::Closed,
-        (Body::Move(_), Some(_), false) => State::Finished,
-        // Talk of an undo after the end leaves the game as it was.
-        (Body::Incident(_), ..) => before,
-        _ => State::Active,
-    };
-    (after != before).then_some(after)
 }

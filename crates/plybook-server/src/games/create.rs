@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use plybook_core::header::{Entropy, Place, Principal, Receipts, SeedFrom, UndoPolicy};
 use plybook_core::{Game, Header, ParamValue, Params, Rules, RulesetId, Seed, Seq, Terms, limits};
-use plybook_store::{Arms, Create, GameKey, NewGame, RequestKey, TenantId};
+use plybook_store::{Create, GameKey, NewGame, RequestKey, TenantId};
 
 use crate::games::pinning::{AskedBots, Setting, Strategies};
-use crate::games::{Games, Opened, SharedTable, Table};
+use crate::games::{Games, Opened, SharedTable, Table, reminder};
 use crate::refusal::{Original, Refusal};
 
 /// What somebody wants to create, checked for shape.
@@ -102,6 +102,7 @@ impl Games {
         if text.len() > limits::LINE_BYTES_MAX {
             return Err(Refusal::Limit { limit: "line_bytes", most: limits::LINE_BYTES_MAX as u64 });
         }
+        let first = Game::new(header.clone(), Arc::clone(&rules));
         let new = NewGame {
             key: GameKey { tenant, game: header.game },
             request,
@@ -113,15 +114,16 @@ impl Games {
             ruleset_version: header.ruleset.version,
             players: header.seats.iter().map(|place| place.player.clone()).collect(),
             given: Vec::new(),
-            arms: Arms::NONE,
+            arms: reminder::arms(&first, first.header().created, self.lease),
         };
-        let key = new.key;
+        let (key, arms) = (new.key, new.arms);
         match self.store_new(new).await? {
             Create::Created => {
-                let first = Arc::new(Game::new(header.clone(), Arc::clone(&rules)));
                 let opened = Opened { header, rules: Ok(rules), request_id: request.id, foreign: None };
                 self.remember(key, opened, seed).await?;
-                Ok(first)
+                self.rings_at(&arms);
+                self.call_bot(key, &first);
+                Ok(Arc::new(first))
             }
             Create::Repeated(game) => self.first(GameKey { tenant, game }).await,
             Create::Reused(game) => Err(Refusal::RequestIdReused(Original::Game(game))),

@@ -9,11 +9,11 @@ use plybook_core::game::{Fork, ForkError, Forked, fork};
 use plybook_core::header::{Entropy, Principal, Receipts};
 use plybook_core::standing::StandingMoves;
 use plybook_core::{Game, Header, Origin, Seed, Seq};
-use plybook_store::{Arms, Create, GameKey, NewGame, RequestKey};
+use plybook_store::{Create, GameKey, NewGame, RequestKey};
 use tracing::Instrument as _;
 
 use crate::games::create::check_entropy;
-use crate::games::{Games, Opened};
+use crate::games::{Games, Opened, reminder};
 use crate::limits::PAGE_ENTRIES;
 use crate::refusal::{Original, Refusal};
 
@@ -83,10 +83,14 @@ impl Games {
             ruleset_version: header.ruleset.version,
             players: header.seats.iter().map(|place| place.player.clone()).collect(),
             given,
-            arms: Arms::NONE,
+            arms: reminder::arms(&game, header.created, self.lease),
         };
+        let arms = new.arms;
         match self.store_new(new).await? {
-            Create::Created => Ok(Arc::new(game)),
+            Create::Created => {
+                self.rings_at(&arms);
+                Ok(Arc::new(game))
+            }
             Create::Repeated(game) => self.begun(GameKey { tenant, game }).await,
             Create::Reused(game) => Err(Refusal::RequestIdReused(Original::Game(game))),
         }

@@ -62,6 +62,11 @@ impl Table {
         Ok(head.digest)
     }
 
+    /// The seed of a game of one's own.
+    pub(super) fn own_seed(&self) -> Result<Seed, Refusal> {
+        self.seed.clone().ok_or_else(|| Refusal::internal("a game of one's own without a seed"))
+    }
+
     /// The entry that answered a request, as far as this table knows.
     pub fn answered(&self, request_id: Uuid) -> Option<Seq> {
         self.requests.get(&request_id).copied()

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use plybook_store::{GameKey, News, StoredEntry, Wake};
-use tokio::sync::mpsc;
 
 use crate::streams::Topic;
 
@@ -53,13 +52,11 @@ impl Hub {
         }
     }
 
-    /// Hands on the news of other nodes, for ever.
-    pub async fn listen(&self, mut wakes: mpsc::Receiver<News>) {
-        while let Some(news) = wakes.recv().await {
-            match news {
-                News::Entry(wake) => self.wake(wake),
-                News::MayHaveMissed => self.may_have_missed(),
-            }
+    /// Hands on news of another node.
+    pub fn hear(&self, news: News) {
+        match news {
+            News::Entry(wake) => self.wake(wake),
+            News::MayHaveMissed => self.may_have_missed(),
         }
     }
 

@@ -1,0 +1,94 @@
+//! Appends an entry that was decided: by a request, by time, by a bot.
+//!
+//! Invariant: what follows from an entry follows from every entry: the table goes on, watchers are told, a snapshot
+//! is offered, what it makes due stands in the queue with it, and a bot that it leaves to move is told.
+
+use plybook_core::Game;
+use plybook_core::entry::{Body, Entry};
+use plybook_core::game::State;
+use plybook_store::{Append, DueChange, GameKey, NewEntry, RequestKey, StoredEntry, Wake};
+
+use crate::games::reminder::{self, Turn};
+use crate::games::unfit::Unfit;
+use crate::games::{Games, SharedTable, Table};
+use crate::refusal::Refusal;
+
+/// What came of it.
+pub(super) enum Appended {
+    /// It is stored, as this.
+    Stored(StoredEntry),
+    /// The same request was answered with this entry before.
+    Repeated(StoredEntry),
+    /// Another request with this id was answered with this entry.
+    Reused(StoredEntry),
+    /// The head of the store is another one.
+    Conflict,
+}
+
+impl Games {
+    /// Appends what was decided on the table's head. The table has moved on only where it is stored.
+    pub(super) async fn append(
+        &self,
+        key: GameKey,
+        id: RequestKey,
+        entry: &Entry,
+        shared: &SharedTable,
+        table: &mut Table,
+    ) -> Result<Appended, Unfit> {
+        let line = entry.to_string();
+        let (previous, seq) = (table.game.head().digest, entry.seq);
+        let digest = previous.chain(&line);
+        let state = state_after(table.game.state(), entry);
+        let (before, due) = (Turn::of(&table.game), self.due_change(&table.game, entry)?);
+        let stored = StoredEntry { seq, line, digest, request_id: id.id };
+        let new = NewEntry { key, seq, previous, request: id, line: stored.line.clone(), digest, state, due };
+        match self.store.append(new).await? {
+            Append::Stored => {
+                table.appended(entry, id.id)?;
+                self.hub.committed(key, stored.clone());
+                self.store.publish(Wake { key, seq });
+                self.weigh(key, shared, table).await;
+                self.offer(key, &table.game);
+                self.moved_on(key, &table.game, before, due);
+                Ok(Appended::Stored(stored))
+            }
+            Append::Repeated(stored) => Ok(Appended::Repeated(stored)),
+            Append::Reused(stored) => Ok(Appended::Reused(stored)),
+            Append::Conflict => Ok(Appended::Conflict),
+        }
+    }
+
+    /// What an entry makes due is only known once it is applied, and the table's own game must not be ahead of the store.
+    fn due_change(&self, game: &Game, entry: &Entry) -> Result<DueChange, Refusal> {
+        if !reminder::has_rows(game.header()) {
+            return Ok(DueChange::Keep);
+        }
+        let mut after = game.shortened();
+        after.apply(entry).map_err(|error| Refusal::internal(format!("decided and refused: {error}")))?;
+        Ok(reminder::change(game, &after, self.clock.now().max(entry.time), self.lease))
+    }
+
+    /// The game stands where it does now: whoever thinks about an earlier turn stops, and whose turn it is now begins.
+    fn moved_on(&self, key: GameKey, game: &Game, before: Option<Turn>, due: DueChange) {
+        let turn = Turn::of(game);
+        self.turns.moved_on(key, turn);
+        if turn != before {
+            self.call_bot(key, game);
+        }
+        if let DueChange::Arm(arms) = due {
+            self.rings_at(&arms);
+        }
+    }
+}
+
+/// The state for lists, where this entry changes it.
+fn state_after(before: State, entry: &Entry) -> Option<State> {
+    let after = match (&entry.body, entry.outcome(), entry.closes()) {
+        (_, _, true) => State::Closed,
+        (Body::Move(_), Some(_), false) => State::Finished,
+        // Talk of an undo after the end leaves the game as it was.
+        (Body::Incident(_), ..) => before,
+        _ => State::Active,
+    };
+    (after != before).then_some(after)
+}
