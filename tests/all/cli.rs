@@ -12,6 +12,7 @@ mod kept;
 mod keys;
 mod play;
 mod play_joint;
+mod play_live;
 mod refusals;
 mod replay;
 mod terminal;
