@@ -145,7 +145,7 @@ mod tests {
             ("5", "without a unit"),
             ("", "a time is missing"),
             ("5m+", "a time is missing"),
-            ("5 minutes", "not a time"),
+            ("5 minutes", "without a unit"),
             ("5x", "without a unit"),
             ("-5m", "not a time"),
             ("1.5m", "without a unit"),
