@@ -29,6 +29,7 @@ pub mod random;
 pub mod refused;
 
 pub mod strategies;
+pub mod sim;
 pub mod table;
 pub mod toy;
 pub mod vectors;
