@@ -18,9 +18,21 @@ use plybook_tests::toy;
 /// A name, and what is played at a table laid for it.
 type Script = (&'static str, fn(Table) -> Table);
 
-/// The games, by name.
+/// The games, by name. The order gives the ids.
 fn scripts() -> Vec<(&'static str, Table)> {
-    let scripts: [Script; 20] = [
+    let id = |at: usize| 0x0190_0000_0000_7000_8000_0000_0000_0000 + at as u128;
+    plain()
+        .into_iter()
+        .chain(joint_and_forked())
+        .chain(live::scripts())
+        .enumerate()
+        .map(|(at, (name, play))| (name, play(table().id(id(at)))))
+        .collect()
+}
+
+/// Games of nothing but moves and undos.
+fn plain() -> [Script; 20] {
+    [
         ("connect_four", |table| {
             table.of("connect_four").version(1).play("5 1 1 2 4 3 7").undo(1).play("1").undo(3).play("4 3 1 6 3 2 1 2 1").wins(0)
         }),
@@ -84,15 +96,7 @@ fn scripts() -> Vec<(&'static str, Table)> {
             let table = table.refuses("4^", "REPETITION").undo(1).play("3^").refuses("4^", "REPETITION");
             table.play("3 3 2 4 2^ 2 3 3 4 2 1 1").wins(0).because("line")
         }),
-    ];
-    let id = |at: usize| 0x0190_0000_0000_7000_8000_0000_0000_0000 + at as u128;
-    scripts
-        .into_iter()
-        .chain(joint_and_forked())
-        .chain(live::scripts())
-        .enumerate()
-        .map(|(at, (name, play))| (name, play(table().id(id(at)))))
-        .collect()
+    ]
 }
 
 /// Games with nonces, absences and given moves, after the others: the order gives the ids.

@@ -140,8 +140,10 @@ fn other_words_and_seats_are_told_alike() {
             WORDS.iter().filter(|_| random.once_in(2)).for_each(|(from, to)| forge(from, to));
             if random.once_in(4) {
                 let seats = ["Z 0:", "Z 1:", "Z 2:", "Z -:"];
-                forge(*random.pick(&seats), *random.pick(&seats));
-                forge(*random.pick(&["timeout 0", "timeout 1", "forfeit 0", "remove 1"]), "forfeit 1");
+                let (seat, other): (&str, &str) = (random.pick(&seats), random.pick(&seats));
+                forge(seat, other);
+                let settled: &str = random.pick(&["timeout 0", "timeout 1", "forfeit 0", "remove 1"]);
+                forge(settled, "forfeit 1");
             }
         }
     });
