@@ -5,8 +5,10 @@
 
 mod happened;
 pub(crate) mod left;
+mod standing;
 
 pub(crate) use happened::{happened, open_offer};
+pub(crate) use standing::{standing, with_nodes};
 use plybook_client::Refused;
 use plybook_core::game::WhyLeft;
 use plybook_proto::v1;
