@@ -4,6 +4,7 @@
 mod dice;
 mod double;
 mod growth;
+mod offers;
 mod python;
 mod replays;
 

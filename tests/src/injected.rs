@@ -22,6 +22,7 @@ use plybook_server::signing::Keys;
 use plybook_server::thinking::Thinking;
 use plybook_server::upkeep::Chore;
 use plybook_server::{Config, Parts, Server};
+use plybook_store::due::Arms;
 use plybook_store::{
     Append, Claimed, Create, DueSoon, Error, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Outage,
     Refused, Snapshot, Sqlite, SqliteOptions, State, Store, StoredDue, StoredEntry, StoredRefusal, Summary, TenantId, Wake,
@@ -339,6 +340,7 @@ pub struct Handled {
     counts: Mutex<HashMap<Call, u64>>,
     entries_read: AtomicU64,
     publishes: AtomicBool,
+    arms: Mutex<Option<Arms>>,
     /// As many as the pool of a small node.
     connections: Semaphore,
 }
@@ -355,8 +357,14 @@ impl Handled {
             counts: Mutex::default(),
             entries_read: AtomicU64::new(0),
             publishes: true.into(),
+            arms: Mutex::default(),
             connections: Semaphore::new(4),
         }
+    }
+
+    /// The next game that is created is due then.
+    pub fn arms_next(&self, arms: Arms) {
+        *self.arms.lock().unwrap() = Some(arms);
     }
 
     /// From now on this call goes wrong like this.
@@ -426,7 +434,10 @@ impl Handled {
 
 #[async_trait]
 impl Store for Handled {
-    async fn create(&self, game: NewGame) -> Result<Create, Error> {
+    async fn create(&self, mut game: NewGame) -> Result<Create, Error> {
+        if let Some(arms) = self.arms.lock().unwrap().take() {
+            game.arms = arms;
+        }
         self.through(Call::Create, self.inner().create(game)).await
     }
 

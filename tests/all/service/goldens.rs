@@ -1,16 +1,16 @@
 //! The goldens through the service: the same bytes over either store, at every entry.
 
-use plybook_core::entry::{Body, Entry};
+use plybook_core::entry::{Act, Body, Claim, Entry, Step};
 use plybook_core::header::{SeedFrom, UndoBy};
 use plybook_core::verify::{DiceClaim, verify};
 use plybook_core::{Digest, Game, Header, ParamValue, SeatSet, Seq};
-use plybook_proto::v1::{self, param_value::Value};
+use plybook_proto::v1::{self, AbsenceClaim, OfferAnswer, param_value::Value};
 use plybook_server::replies;
 use plybook_server::signing::{Keys, SigningKey};
 use plybook_tests::golden::{self, Golden, asked_at};
 use plybook_tests::injected::{Local, Setup, over_postgres, over_sqlite};
 use plybook_tests::postgres;
-use plybook_tests::wire::{Wire, fresh, notated};
+use plybook_tests::wire::{PlayedGame, Wire, fresh, notated};
 
 /// Goldens that are forks of another game: they are not created and played like the others.
 const FORKS: [&str; 3] = ["snakes_and_ladders-fork", "snakes_and_ladders-fork-joint", "snakes_and_ladders-fork-joint-absent"];
@@ -111,6 +111,10 @@ async fn send(wire: &Wire, game_id: &str, entry: &Entry) -> v1::Position {
             let request = v1::MakeMoveRequest { request_id, game_id, expected_seq, seat, action, with_position, with_receipt: false };
             wire.games().make_move(request).await.unwrap().into_inner().position.unwrap()
         }
+        Body::Undo(undo) if undo.agreed => {
+            act(wire, &game_id, entry, Act::Undo(Step::Accept, undo.target)).await;
+            wire.get(&game_id).await.position.unwrap()
+        }
         Body::Undo(undo) => {
             let target_seq = Some(u64::from(undo.target.0));
             let request = v1::UndoRequest { request_id, game_id, expected_seq, seat, target_seq, with_position, with_receipt: false };
@@ -120,7 +124,10 @@ async fn send(wire: &Wire, game_id: &str, entry: &Entry) -> v1::Position {
             join(wire, &game_id, entry).await;
             wire.get(&game_id).await.position.unwrap()
         }
-        Body::Incident(incident) => panic!("{} is not asked for here yet", incident.act),
+        Body::Incident(incident) => {
+            act(wire, &game_id, entry, incident.act).await;
+            wire.get(&game_id).await.position.unwrap()
+        }
         Body::Given(_) => panic!("a given move is asked for by nobody"),
         Body::Close | Body::Absent(_) => {
             let request = v1::CloseGameRequest { request_id, game_id: game_id.clone(), expected_seq, with_receipt: false };
@@ -128,6 +135,33 @@ async fn send(wire: &Wire, game_id: &str, entry: &Entry) -> v1::Position {
             wire.get(&game_id).await.position.unwrap()
         }
     }
+}
+
+/// Asks for what is no move; what happens by itself is asked for by nobody.
+async fn act(wire: &Wire, game_id: &str, entry: &Entry, act: Act) {
+    let head = u64::from(entry.seq.0) - 1;
+    let player = PlayedGame { wire: wire.clone(), id: game_id.to_owned(), head, to_move: None };
+    let seat = entry.actor.seat.map(replies::seat);
+    let whose = seat.unwrap_or(0);
+    let answer = |step: Step| match step {
+        Step::Accept => OfferAnswer::Accept,
+        Step::Decline => OfferAnswer::Decline,
+        Step::Offer | Step::Withdraw => OfferAnswer::Withdraw,
+    };
+    let live = match act {
+        Act::Resign => player.resigning(whose),
+        Act::Abort => player.aborting(seat),
+        Act::Remove(seat) => player.removing(replies::seat(seat)),
+        Act::Away | Act::Back => player.reporting(whose, act == Act::Back),
+        Act::Claim(Claim::Win) => player.claiming(whose, AbsenceClaim::Win),
+        Act::Claim(Claim::Draw) => player.claiming(whose, AbsenceClaim::Draw),
+        Act::Draw(Step::Offer) => player.offering_draw(whose),
+        Act::Draw(step) => player.answering_draw(whose, answer(step)),
+        Act::Undo(Step::Offer, target) => player.offering_undo(whose, target.0.into()),
+        Act::Undo(step, target) => player.answering_undo(whose, target.0.into(), answer(step)),
+        Act::Timeout(_) | Act::Forfeit(_) | Act::Credit(_) => panic!("{act} is asked for by nobody"),
+    };
+    player.clone().acts(live).await;
 }
 
 async fn join(wire: &Wire, game_id: &str, entry: &Entry) {
@@ -152,11 +186,8 @@ fn creation(header: &Header, golden: &Golden) -> v1::CreateGameRequest {
     v1::CreateGameRequest {
         request_id: fresh(),
         ruleset: Some(v1::RulesetSpec { id: header.ruleset.name.clone(), version: header.ruleset.version, params: params.collect() }),
-        seats: header
-            .seats
-            .iter()
-            .map(|seat| v1::Seat { player_id: seat.player.clone(), mark: seat.mark.clone(), ..Default::default() })
-            .collect(),
+        seats: replies::game::seats(header),
+        terms: replies::terms::terms(header),
         undo_policy: Some(v1::UndoPolicy { by: by.into(), over_throw: header.undo.over_throw, after_end: header.undo.after_end }),
         joint_entropy: replies::joining::joint(header),
         receipt_policy: replies::joining::receipts(header.receipts).into(),

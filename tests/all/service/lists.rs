@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use plybook_core::Time;
 use plybook_proto::v1;
+use plybook_server::replies;
+use plybook_store::due::Arms;
 use plybook_tests::both::on_both;
 use plybook_tests::injected::{Local, over_sqlite};
 use plybook_tests::live::fischer;
@@ -99,6 +102,40 @@ async fn deadlines_are_told_where_they_are_asked_for() {
             assert_eq!(game.deadline.is_some(), game.game_id != plain.id, "{game:?}");
         }
         assert_eq!(told(true).await.len(), [&plain, &timed, &waiting].len());
+    })
+    .await;
+}
+
+/// By the queue, whose rows may be early: what counts is the deadline that the head tells.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn games_are_listed_by_when_they_are_due() {
+    on_both(async |local: &Local| {
+        let wire = local.wire().await;
+        let begin = Time::from_unix_ms(1_900_000_000_000);
+        let after = |seconds: u64| Time::from_unix_ms(begin.unix_ms() + seconds * 1_000);
+        local.clock.set(begin);
+        let mut games = Vec::new();
+        for (seconds, row, player) in [(300, 300, "ann"), (100, 100, "ben"), (200, 50, "ann"), (900, 150, "ann")] {
+            local.store.arms_next(Arms { time: Some(after(row)), bot: None });
+            games.push(wire.game().players(&[player, "zoe"]).clock(fischer(seconds * 1_000, 0)).await);
+        }
+        wire.game().players(&["ann", "zoe"]).await;
+        let due = |seconds: u64| v1::ListGamesRequest { due_before: Some(replies::time(after(seconds))), ..Default::default() };
+        let ids = |numbers: &[usize]| numbers.iter().map(|at| games[*at].id.clone()).collect::<Vec<_>>();
+        assert_eq!(all(&wire, due(301), 50).await, ids(&[2, 1, 0]), "the fourth is due later than its row says");
+        assert_eq!(all(&wire, due(300), 50).await, ids(&[2, 1]), "before, and not at");
+        assert_eq!(all(&wire, v1::ListGamesRequest { page_size: 1, ..due(301) }, 1).await, ids(&[2, 1, 0]), "in pages");
+        assert_eq!(all(&wire, v1::ListGamesRequest { player_id: "ben".to_owned(), ..due(301) }, 50).await, ids(&[1]));
+        assert_eq!(all(&wire, v1::ListGamesRequest { to_move_player_id: "ann".to_owned(), ..due(1_000) }, 50).await, ids(&[2, 3, 0]));
+        let page = wire.games().list_games(due(301)).await.unwrap().into_inner().games;
+        assert_eq!(page[0].deadline.as_ref().unwrap().time, Some(replies::time(after(200))));
+        assert_eq!((page[0].position.as_ref(), page[0].clock.as_ref()), (None, None), "as in any list");
+        // What is over is due no more.
+        games[1].clone().acts(games[1].resigning(0)).await;
+        assert_eq!(all(&wire, due(301), 50).await, ids(&[2, 0]));
+        let token = wire.games().list_games(v1::ListGamesRequest { page_size: 1, ..due(301) }).await.unwrap().into_inner().next_page_token;
+        let other = v1::ListGamesRequest { page_token: token, ..due(300) };
+        Refused::by(wire.games().list_games(other).await).with("INVALID_PARAMETER").field("page_token", "is not from a page");
     })
     .await;
 }

@@ -1,6 +1,6 @@
 //! The order of checks: of two things wrong with a request, the refusal names the earlier.
 
-use plybook_proto::v1::{MakeMoveRequest, UndoBy};
+use plybook_proto::v1::{self, MakeMoveRequest, UndoBy};
 use plybook_tests::injected::over_sqlite;
 use plybook_tests::wire::{PlayedGame, fresh};
 
@@ -93,6 +93,52 @@ async fn the_earlier_check_speaks() {
             }
             let refused = games.active.0.refuses_move(games.request(&[earlier, later])).await;
             assert_eq!(refused.reason, earlier.reason(), "{earlier:?} and {later:?}: {refused:?}");
+        }
+    }
+}
+
+/// The same of an answer to an offer, which is nobody's turn; its legality is the offer's to say.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_earlier_check_speaks_of_offers_too() {
+    let local = over_sqlite().await.start().await;
+    let wire = local.wire().await;
+    let mut games = Vec::new();
+    for ends in [false, true] {
+        let mut game = wire.game().mnk(5, 5, 5).undo(UndoBy::Agreement).await;
+        let first = game.asks("a1");
+        game.sends(first.clone()).await.unwrap();
+        if ends {
+            game.acts(game.resigning(0)).await;
+        } else {
+            game.acts(game.offering_undo(0, 2)).await;
+        }
+        games.push((game, first.request_id));
+    }
+    let request = |wrong: &[Wrong]| {
+        let is = |what| wrong.contains(&what);
+        let (game, used) = &games[usize::from(is(Wrong::Finished))];
+        let target = if is(Wrong::Legality) { 1 } else { 2 };
+        let mut live = game.answering_undo(1, target, v1::OfferAnswer::Accept);
+        if is(Wrong::Expected) {
+            live = live.expecting(Some(1));
+        }
+        if is(Wrong::Exists) {
+            live = live.game(&fresh());
+        }
+        if is(Wrong::RequestId) {
+            live = live.id(used);
+        }
+        if is(Wrong::Shape) { live.seat(None) } else { live }
+    };
+    let checks: Vec<Wrong> = Wrong::ALL.into_iter().filter(|wrong| *wrong != Wrong::Turn).collect();
+    for earlier in &checks {
+        for later in checks.iter().filter(|later| earlier <= *later) {
+            if (*earlier, *later) == (Wrong::RequestId, Wrong::Exists) {
+                continue;
+            }
+            let refused = games[0].0.refuses_act(request(&[*earlier, *later])).await;
+            let reason = if *earlier == Wrong::Legality { "OFFER_NOT_ALLOWED" } else { earlier.reason() };
+            assert_eq!(refused.reason, reason, "{earlier:?} and {later:?}: {refused:?}");
         }
     }
 }

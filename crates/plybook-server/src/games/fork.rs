@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use plybook_core::game::{Fork, ForkError, Forked, fork};
-use plybook_core::header::{Entropy, Principal, Receipts};
+use plybook_core::header::{Entropy, Principal, Receipts, UndoBy};
 use plybook_core::standing::StandingMoves;
 use plybook_core::{Game, Header, Origin, Seed, Seq};
 use plybook_store::{Create, GameKey, NewGame, RequestKey};
@@ -101,7 +101,12 @@ impl Games {
         let (game, seed) = (self.ids.game(created)?, self.ids.seed()?);
         let ForkPlan { by, entropy, receipts, .. } = plan;
         let fork = Fork { game, created, by, commitment: seed.commitment(), entropy, receipts };
-        Ok((fork.header(of, origin), seed))
+        let mut header = fork.header(of, origin);
+        // A fork has no bots: where there were some, persons have yet to agree on what one of them could take back.
+        if !of.terms.bots.is_empty() && header.undo.by == UndoBy::OwnLastMove && header.seat_count() > 1 {
+            header.undo.over_throw = false;
+        }
+        Ok((header, seed))
     }
 
     /// A forked game as it was created, so that every repeated answer is the first.

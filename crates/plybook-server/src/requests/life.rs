@@ -123,3 +123,62 @@ fn answer(number: i32) -> Result<(Step, &'static str), Refusal> {
 fn target(number: Option<u64>) -> Result<Seq, Refusal> {
     number.map(seq).ok_or_else(|| Refusal::field("target_seq", "is required: the entry of the move to take back"))
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use plybook_core::header::Principal;
+    use plybook_store::TenantId;
+
+    use super::*;
+
+    /// A stored hash must be found again by every later release: these never change.
+    #[test]
+    fn hashes_of_requests_are_pinned() {
+        let caller = Caller { tenant: TenantId::DEFAULT, principal: Principal::parse("anonymous").unwrap() };
+        let id = || "01900000-0000-7000-8000-000000000001".to_owned();
+        let (seat, expected_seq, target_seq, with_receipt) = (Some(1), Some(7), Some(5), true);
+        let accept = v1::OfferAnswer::Accept.into();
+        let asked = [
+            resign(&caller, &v1::ResignRequest { request_id: id(), game_id: id(), seat, with_receipt }),
+            abort(&caller, &v1::AbortGameRequest { request_id: id(), game_id: id(), seat, with_receipt }),
+            abort(&caller, &v1::AbortGameRequest { request_id: id(), game_id: id(), seat: None, with_receipt }),
+            remove(&caller, &v1::RemoveSeatRequest { request_id: id(), game_id: id(), seat, with_receipt }),
+            offer_draw(&caller, &v1::OfferDrawRequest { request_id: id(), game_id: id(), expected_seq, seat, with_receipt }),
+            answer_draw(
+                &caller,
+                &v1::AnswerDrawRequest { request_id: id(), game_id: id(), expected_seq, seat, answer: accept, with_receipt },
+            ),
+            offer_undo(&caller, &v1::OfferUndoRequest { request_id: id(), game_id: id(), expected_seq, seat, target_seq, with_receipt }),
+            answer_undo(
+                &caller,
+                &v1::AnswerUndoRequest {
+                    request_id: id(),
+                    game_id: id(),
+                    expected_seq,
+                    seat,
+                    target_seq,
+                    answer: accept,
+                    with_position: true,
+                    with_receipt,
+                },
+            ),
+            presence(&caller, &v1::ReportPresenceRequest { request_id: id(), game_id: id(), seat, present: false, with_receipt }),
+            claim(&caller, &v1::ClaimAbsenceRequest { request_id: id(), game_id: id(), expected_seq, seat, claim: 1, with_receipt }),
+        ];
+        let hashes = asked.map(|asked| asked.unwrap().id.hash[..8].iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+        let pinned = [
+            "079c343a5880c949",
+            "9b01d4b2df3ea2c4",
+            "f1727d406e01eabf",
+            "dfbf3888340a2215",
+            "8aeea998a57b0e2c",
+            "7498285d263fd957",
+            "022b0db136bbc6e0",
+            "74cdb234a51a84d7",
+            "680e746ab56e4bf1",
+            "de9e9b6a2222bb7f",
+        ];
+        assert_eq!(hashes, pinned);
+    }
+}

@@ -162,3 +162,54 @@ fn time_canon(canon: Canon, time: Option<&prost_types::Duration>) -> Canon {
     let (seconds, nanos) = time.map_or((0, 0), |time| (time.seconds, time.nanos));
     canon.signed(seconds).signed(nanos.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stored hash must be found again by every later release: these never change.
+    #[test]
+    fn hashes_of_terms_are_pinned() {
+        use v1::clock_policy::Pace;
+        let ms = |ms: i64| Some(prost_types::Duration { seconds: ms / 1_000, nanos: (ms % 1_000 * 1_000_000) as i32 });
+        let bot = |nodes| Some(v1::Bot { strategy: Some(v1::StrategySpec { id: "mcts".to_owned(), version: 1 }), nodes });
+        let clock = |pace: Pace| {
+            let clock = v1::ClockPolicy { pace: Some(pace), if_expired: 2, on_undo: 1, outage_credit_max: ms(5) };
+            v1::Terms { clock: Some(clock), ..v1::Terms::default() }
+        };
+        let seats = [v1::Seat::default(), v1::Seat { bot: bot(3), ..v1::Seat::default() }];
+        let plain = v1::Terms {
+            fallback: bot(0),
+            absence: Some(v1::AbsencePolicy { grace: ms(60_000), if_away: 2 }),
+            undo_limit: Some(3),
+            abort_before_plies: Some(4),
+            close_after: ms(1_500),
+            ..v1::Terms::default()
+        };
+        let all = [
+            v1::Terms::default(),
+            plain,
+            clock(Pace::PerMove(prost_types::Duration { seconds: 9, nanos: 0 })),
+            clock(Pace::Fischer(v1::FischerPace { total: ms(9), increment: ms(1) })),
+            clock(Pace::Bronstein(v1::BronsteinPace { total: ms(9), delay: ms(1) })),
+            clock(Pace::ByoYomi(v1::ByoYomiPace { main: ms(9), period: ms(1), periods: 5 })),
+            clock(Pace::CorrespondenceDays(3)),
+        ];
+        let hash = |seats: &[v1::Seat], terms: Option<&v1::Terms>| {
+            let hash = canon(Canon::of("CreateGame"), seats, terms).hash();
+            hash[..8].iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+        };
+        let nothing = Canon::of("CreateGame").hash()[..8].iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        assert_eq!([hash(&[], None), hash(&seats[..1], Some(&all[0]))], [nothing.clone(), nothing], "what is not given is not hashed");
+        let pinned = [
+            "aa1c9c124b696ae6",
+            "170d450534984a3b",
+            "40c8e6e8952fc69d",
+            "ce7aeaa8a3e693ef",
+            "272d98ca94e5e3ef",
+            "75698a39493b642e",
+            "8e7ebad83d436184",
+        ];
+        assert_eq!(all.map(|terms| hash(&seats, Some(&terms))), pinned);
+    }
+}
