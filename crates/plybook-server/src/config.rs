@@ -54,8 +54,11 @@ impl Config {
         if limits.call_timeout.is_zero() {
             return refuse("call-timeout must be longer than nothing");
         }
-        if limits.advice_nodes_max == 0 || limits.bot_nodes_max == 0 {
-            return refuse("advice-nodes-max and bot-nodes-max must be at least 1");
+        if limits.advice_nodes_max == 0 {
+            return refuse("advice-nodes-max must be at least 1");
+        }
+        if limits.bot_nodes_max == 0 {
+            return refuse("bot-nodes-max must be at least 1");
         }
         if limits.due_poll.is_zero() || limits.due_lease < Duration::from_millis(100) {
             return refuse("due-poll must be longer than nothing, and due-lease 100 ms at least");

@@ -40,6 +40,7 @@ fn flags_that_make_no_sense() {
         (&["--call-timeout-ms", "0"], "call-timeout must be longer"),
         (&["--poll-floor-ms", "0"], "poll-floor must be longer"),
         (&["--advice-nodes-max", "0"], "advice-nodes-max must be at least 1"),
+        (&["--bot-nodes-max", "0"], "bot-nodes-max must be at least 1"),
         (&["--refusals-keep-days", "0"], "refusals-keep must be longer"),
         (&["--refusals-per-game", "few"], "--refusals-per-game"),
         (&["--database-connections", "0", "--database", "postgres://127.0.0.1/x"], "max_connections of Postgres must be at least 1"),

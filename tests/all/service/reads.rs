@@ -77,7 +77,7 @@ async fn listed(wire: &Wire, request: v1::ListGamesRequest) -> Vec<String> {
     assert_eq!(paged, whole.games);
     for game in &paged {
         let whole = wire.get(&game.game_id).await;
-        assert_eq!(*game, v1::Game { position: None, ..whole });
+        assert_eq!(*game, v1::Game { position: None, undos: 0, ..whole });
     }
     paged.into_iter().map(|game| game.game_id).collect()
 }

@@ -20,7 +20,7 @@ async fn signing() -> Local {
 
 /// A game that seats must join and that may be reopened and closed: one entry of every kind.
 fn race(wire: &Wire) -> Opening {
-    wire.game().snakes(12, &[]).joint(3600, IfAbsent::Abort).undo_over_throw().undo_after_end().receipts_always()
+    wire.game().snakes(12, &[]).joint(3600, IfAbsent::Abort).undo(v1::UndoBy::Free).undo_over_throw().undo_after_end().receipts_always()
 }
 
 /// The receipt is there, of this very entry, and holds.
