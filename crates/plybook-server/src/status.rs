@@ -94,9 +94,7 @@ impl Answer {
                 Answer::new(Code::FailedPrecondition, R::ReceiptsUnavailable, "a receipt is due, and this node has no signing key")
             }
             Refusal::GameReadOnly { head } => Answer::read_only(head),
-            Refusal::GameNotOver { head } => {
-                Answer::new(Code::FailedPrecondition, R::GameNotOver, "the game goes on; a rematch follows its end").with("head_seq", head)
-            }
+            Refusal::GameNotOver { head } => Answer::not_over(head),
             Refusal::GameExists { game } => Answer::exists(game),
             Refusal::Limit { limit, most } => Answer::limit(limit, most),
             Refusal::Busy { limit, most } => Answer::limit(limit, most).retry(RETRY_SOON),
@@ -208,6 +206,11 @@ impl Answer {
     fn read_only(head: Seq) -> Answer {
         let why = "the game was played elsewhere: its book was imported as evidence, and nothing is appended to it";
         Answer::new(Code::FailedPrecondition, ErrorReason::GameReadOnly, why).with("head_seq", head)
+    }
+
+    fn not_over(head: Seq) -> Answer {
+        let why = "the game goes on; a rematch follows its end";
+        Answer::new(Code::FailedPrecondition, ErrorReason::GameNotOver, why).with("head_seq", head)
     }
 
     fn exists(game: Uuid) -> Answer {

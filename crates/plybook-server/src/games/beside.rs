@@ -34,7 +34,7 @@ impl Games {
         let seen = self.seen_at(key, stored, |game| after(game, act)).await?;
         match seen {
             Some(beside) => Ok(beside),
-            None => Ok(after(&*self.at(key, stored.seq).await?.0, act)),
+            None => Ok(after(&self.at(key, stored.seq).await?.0, act)),
         }
     }
 }
