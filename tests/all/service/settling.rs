@@ -89,13 +89,13 @@ async fn scenario_59_a_game_that_ends_leaves_the_queue_and_a_late_timer_does_not
     // By the database's clock it is long due. The timer has fired, and is late.
     sweeper.store.breaks(Call::Entries, Fault::Held);
     let laid = live().clock("per_move 1000 forfeit restore").created(START).laid_into(&*store).await;
+    sweeper.clock.set(laid.after(1_001));
     until("the row is claimed", || async { sweeper.chores(Chore::Claimed) == 1 }).await;
     let mut game = open(&local, &laid).await;
     game.play("a1 b1 a2 b2 a3").await;
     assert_eq!(laid.rows(&*store).await, []);
     let lines = laid.lines(&*store).await;
     let next = live().clock("per_move 1000 forfeit restore").created(laid.after(10_000)).laid_into(&*store).await;
-    sweeper.clock.set(laid.after(5_000));
     sweeper.store.mends();
     until("the claim is found to be gone", || async { sweeper.chores(Chore::ClaimLost) >= 1 }).await;
     assert_eq!(laid.lines(&*store).await, lines);
@@ -205,9 +205,8 @@ async fn a_finished_game_closes_itself(setup: Setup) {
     let mut game = open(&local, &laid).await;
     game.play("a1 b1 a2 b2 a3").await;
     assert_eq!(laid.rows(&*store).await, [DueKind::Time]);
-    let looks = local.chores(Chore::Claimed);
-    until("it is looked at in vain", || async { local.chores(Chore::Claimed) > looks + 1 }).await;
-    assert_eq!(laid.lines(&*store).await.len(), 5);
+    local.clock.set(laid.after(60_000));
+    game.refuses("b3").await.with("GAME_FINISHED").meta("closed", false);
     local.clock.set(laid.after(60_001));
     let lines = laid.until_closed(&*store).await;
     assert!(lines[5].contains(&laid.after(60_000).to_string()) && lines[5].contains("-:plybook close"), "{lines:?}");
