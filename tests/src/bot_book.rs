@@ -4,7 +4,7 @@
 
 use plybook_bots::{Bots, Budget, Chance, Meter, View};
 use plybook_core::bot::Bot;
-use plybook_core::entry::Actor;
+use plybook_core::entry::{Act, Actor};
 use plybook_core::game::{Ask, Hand, Request};
 use plybook_core::header::Principal;
 use plybook_core::{Action, Book, Entry, Game, Header, Seat, Seed, Terms, Time};
@@ -73,6 +73,20 @@ impl BotBook {
         self
     }
 
+    /// A seat, or nobody at the table, does something that is no move.
+    #[track_caller]
+    pub fn does(mut self, seat: Option<u8>, act: Act) -> BotBook {
+        self.ask(tester(), seat.map(Seat), Ask::Act(act));
+        self
+    }
+
+    /// A seat takes back its last move.
+    #[track_caller]
+    pub fn undo(mut self, seat: u8) -> BotBook {
+        self.ask(tester(), Some(Seat(seat)), Ask::Undo(None));
+        self
+    }
+
     /// This hand makes the move that its strategy chooses.
     #[track_caller]
     pub fn hand(mut self, hand: Hand) -> BotBook {
@@ -113,9 +127,16 @@ impl BotBook {
 
     /// Time passes, and what is due by then happens.
     #[track_caller]
-    pub fn waits_ms(mut self, ms: u64) -> BotBook {
+    pub fn waits_ms(self, ms: u64) -> BotBook {
+        self.waits_out(ms, 0)
+    }
+
+    /// The same, where no node was there in the last so many milliseconds of it.
+    #[track_caller]
+    pub fn waits_out(mut self, ms: u64, outage_ms: u64) -> BotBook {
         let now = Time::from_unix_ms(self.game.head().time.unix_ms() + ms);
-        while let Some(entry) = self.game.settle(now, &[], &self.seed) {
+        let outages = [(Time::from_unix_ms(now.unix_ms() - outage_ms), now)];
+        while let Some(entry) = self.game.settle(now, &outages, &self.seed) {
             self.append(&entry);
         }
         self

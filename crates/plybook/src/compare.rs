@@ -8,10 +8,11 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use plybook_core::compare::{BookPart, Divergence, MovePart, compare};
-use plybook_core::entry::Body;
-use plybook_core::{Book, Entry, Game, Rules, Seq, Uuid};
+use plybook_core::entry::{Act, Body};
+use plybook_core::{Book, Entry, Game, Header, Rules, Seq, Uuid};
 use plybook_proto::v1;
 use plybook_rulesets::Registry;
+use plybook_server::games::Beside;
 use plybook_server::replies;
 use serde_json::{Value, json};
 
@@ -127,15 +128,16 @@ fn board(side: &Named, at: Option<Seq>) -> String {
     let Some(link) = side.book.links().get(seq.0 as usize - 1) else { return place };
     let marks: Vec<String> = side.book.header().seats.iter().map(|seat| seat.mark.clone()).collect();
     let entry = side.book.header().read_entry(&link.text).ok();
-    let (did, bright) = entry.map_or_else(Default::default, |entry| did(&entry, &marks));
-    match after(&side.book, seq) {
+    let game = after(&side.book, seq);
+    let (did, bright) = entry.map_or_else(Default::default, |entry| did(side.book.header(), &entry, game.as_ref().ok(), &marks));
+    match game {
         Ok(game) => format!("{place}{did}:\n{}", picture(&game, &marks, bright)),
         Err(why) => format!("{place}{did}. There is no board: {why}"),
     }
 }
 
 /// An entry in words, and the cells that it filled.
-fn did(entry: &Entry, marks: &[String]) -> (String, Vec<u32>) {
+fn did(header: &Header, entry: &Entry, game: Option<&Game>, marks: &[String]) -> (String, Vec<u32>) {
     let who = entry.actor.seat.map_or_else(String::new, |seat| words::seat_name(u32::from(seat.0), marks));
     let told = match &entry.body {
         Body::Given(made) | Body::Move(made) => {
@@ -145,11 +147,18 @@ fn did(entry: &Entry, marks: &[String]) -> (String, Vec<u32>) {
         Body::Commit(_) => format!(", {who} committed to a nonce"),
         Body::Reveal(_) => format!(", {who} revealed a nonce"),
         Body::Absent(absent) => format!(", seats {} did not join in time", absent.seats),
+        Body::Undo(undo) if undo.agreed => format!(", {who} agreed to take back the move of entry {}", undo.target),
         Body::Undo(undo) => format!(", the move of entry {} was taken back", undo.target),
-        Body::Incident(incident) => format!(", {}", incident.act),
+        Body::Incident(incident) => format!(", {}", happened(header, entry, incident.act, game, marks)),
         Body::Close => ", the game was closed".to_owned(),
     };
     (told, Vec::new())
+}
+
+/// What happened that is no move.
+fn happened(header: &Header, entry: &Entry, act: Act, game: Option<&Game>, marks: &[String]) -> String {
+    let body = Some(replies::incident::body(header, entry, act, &game.map_or_else(Beside::default, |game| Beside::after(game, act))));
+    words::happened(&v1::Event { body, ..v1::Event::default() }, marks).unwrap_or_else(|| act.to_string())
 }
 
 fn after(book: &Book, seq: Seq) -> Result<Game, String> {

@@ -7,7 +7,7 @@ mod grid;
 pub(crate) mod notation;
 mod track;
 
-pub(crate) use clocks::{Clocks, beside};
+pub(crate) use clocks::{BETWEEN, Clocks, beside};
 pub(crate) use notation::Notation;
 
 use plybook_proto::v1;

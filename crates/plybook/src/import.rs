@@ -5,6 +5,8 @@
 //!
 //! Invariant: running the same import again, after whatever interruption, leaves every game once.
 
+mod acting;
+mod again;
 mod evidence;
 mod folders;
 mod format;
@@ -53,7 +55,8 @@ pub(crate) struct ImportArgs {
     /// under its own id, read-only.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Play .ply books again, as new games of this server, instead of keeping them.
+    /// Play .ply books again, as new games of this server, instead of keeping them: whatever somebody asked for, without clocks,
+    /// bots and policies of absence. Books in which time took a turn or a seat are refused.
     #[arg(long)]
     replay: bool,
     /// Their format; by default the extension tells, or the content.
@@ -260,6 +263,9 @@ fn tell(lines: &[Line], games: usize, took: Duration) -> anyhow::Result<()> {
         eprintln!("{}: refused: {}", line.place(), line.reason.as_deref().unwrap_or_default());
     }
     for line in lines {
+        if let Some(without) = line.without.as_ref().filter(|_| line.verdict == Verdict::Imported) {
+            eprintln!("{}: played again without {without}", line.place());
+        }
         if let Some(why) = &line.doubt {
             eprintln!("{}: kept as it is, but {why}", line.place());
         }

@@ -5,7 +5,7 @@
 //! | `pages` | a book as far as it is one |
 //! | `timeline` | the game at any entry |
 //! | `beside` | refused requests, each beside an entry |
-//! | `frame`, `told`, `throw` | what is shown of an entry |
+//! | `frame`, `told`, `terms`, `throw` | what is shown of an entry |
 //! | `cursor` | where one stands, and what keys do |
 //! | `terminal` | the screen and the keyboard |
 //!
@@ -17,6 +17,7 @@ mod cursor;
 mod frame;
 mod pages;
 mod terminal;
+mod terms;
 mod throw;
 mod timeline;
 mod told;

@@ -2,8 +2,6 @@
 //!
 //! Invariant: every entry after the first picture gives one picture, in order, and none is skipped.
 
-use std::time::Instant;
-
 use clap::Args;
 use plybook_client::Client;
 use plybook_proto::v1;
@@ -70,20 +68,12 @@ impl View {
         let bright = game.outcome.as_ref().map_or(changed.as_slice(), |outcome| &outcome.cells);
         let look = Look { marks: &self.marks, notation: self.notation, bright };
         let board = game.position.as_ref().map_or_else(String::new, |position| drawing::draw(position, look));
-        let clocks = Clocks::of(game).map(|clocks| clocks.lines(&self.marks, Instant::now()));
+        let clocks = Clocks::of(game).map(|clocks| clocks.still(&self.marks));
         let board = drawing::beside(&board, &clocks.unwrap_or_default());
         let last = event.map_or_else(|| format!("Entry {}.", game.seq), |event| format!("Entry {}: {}.", event.seq, self.told(event)));
-        let mut lines = vec![board, last, self.turn(game)];
-        lines.extend(game.offers.iter().map(|offer| words::open_offer(offer, &self.marks)));
-        lines.join("\n")
-    }
-
-    fn turn(&self, game: &v1::Game) -> String {
-        match (&game.outcome, game.seat_to_move) {
-            (Some(outcome), _) => words::outcome(outcome, &self.marks),
-            (None, Some(seat)) => format!("{} to move.", words::seat_name(seat, &self.marks)),
-            (None, None) => game.joining.as_ref().map_or_else(String::new, |joining| words::joining(joining, &self.marks)),
-        }
+        let joining = game.joining.as_ref().map(|joining| words::joining(joining, &self.marks));
+        let lines = [board, last].into_iter().chain(joining).chain(words::standing(game, &self.marks));
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     fn told(&self, event: &v1::Event) -> String {
@@ -94,6 +84,10 @@ impl View {
             Some(Body::MoveMade(made)) => {
                 let faces: Vec<String> = made.faces.iter().map(u32::to_string).collect();
                 format!("{} threw {}", words::seat_name(made.seat, &self.marks), faces.join(", "))
+            }
+            Some(Body::MoveUndone(undone)) if undone.agreed => {
+                let who = words::seat_name(undone.seat.unwrap_or_default(), &self.marks);
+                format!("{who} agreed, and the move of entry {} was taken back", undone.undone_seq)
             }
             Some(Body::MoveUndone(undone)) => format!("the move of entry {} was taken back", undone.undone_seq),
             Some(Body::GameClosed(_)) => "the game was closed".to_owned(),

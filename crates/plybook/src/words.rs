@@ -5,12 +5,15 @@
 
 mod happened;
 pub(crate) mod left;
+mod standing;
 
 pub(crate) use happened::{happened, open_offer};
 use plybook_client::Refused;
 use plybook_core::game::WhyLeft;
 use plybook_proto::v1;
 use plybook_proto::v1::ErrorReason;
+use prost_types::Timestamp;
+pub(crate) use standing::{standing, with_nodes};
 
 /// A refusal, with what to do about it.
 pub(crate) fn refusal(refused: &Refused, marks: &[String]) -> String {
@@ -91,12 +94,16 @@ pub(crate) fn joining(joining: &v1::Joining, marks: &[String]) -> String {
         v1::JoinStep::Reveal => "reveal their nonces",
         v1::JoinStep::Commit | v1::JoinStep::Unspecified => "commit to a nonce",
     };
-    let unix_ms = |seconds: i64, nanos: i32| seconds.saturating_mul(1000).saturating_add(i64::from(nanos) / 1_000_000);
-    let until = joining.deadline.as_ref().map_or_else(String::new, |deadline| {
-        let unix_ms = u64::try_from(unix_ms(deadline.seconds, deadline.nanos)).unwrap_or_default();
-        format!(" until {}", plybook_core::Time::from_unix_ms(unix_ms))
-    });
+    let until = joining.deadline.as_ref().map_or_else(String::new, |deadline| format!(" until {}", time(Some(deadline))));
     format!("Waiting for {waiting} to {what}{until}.")
+}
+
+/// A moment as books have it; nothing where there is none.
+pub(crate) fn time(time: Option<&Timestamp>) -> String {
+    time.map_or_else(String::new, |time| {
+        let unix_ms = time.seconds.saturating_mul(1000).saturating_add(i64::from(time.nanos) / 1_000_000);
+        plybook_core::Time::from_unix_ms(u64::try_from(unix_ms).unwrap_or_default()).to_string()
+    })
 }
 
 /// Several seats by their marks.

@@ -19,6 +19,21 @@ pub struct Beside {
     pub left: SeatSet,
 }
 
+impl Beside {
+    /// What stands beside this act, the last entry of a game.
+    pub fn after(game: &Game, act: Act) -> Beside {
+        let open = match act {
+            Act::Draw(_) => game.offers().draw(),
+            Act::Undo(..) => game.offers().undo(),
+            _ => None,
+        };
+        let waiting = open.map_or(SeatSet::EMPTY, |offer| offer.accepted.iter().fold(game.others(offer.by), SeatSet::without));
+        let head = game.head().seq;
+        let left = game.left().iter().filter(|left| left.seq == head && matches!(act, Act::Claim(_))).map(|left| left.seat).collect();
+        Beside { waiting, left }
+    }
+}
+
 impl Games {
     /// What stands beside an entry.
     pub async fn beside(&self, key: GameKey, opened: &Opened, stored: &StoredEntry) -> Result<Beside, Refusal> {
@@ -31,10 +46,10 @@ impl Games {
         if opened.header.seat_count() == 2 || opened.rules.is_err() {
             return Ok(at_header(&opened.header, &entry, act));
         }
-        let seen = self.seen_at(key, stored, |game| after(game, act)).await?;
+        let seen = self.seen_at(key, stored, |game| Beside::after(game, act)).await?;
         match seen {
             Some(beside) => Ok(beside),
-            None => Ok(after(&self.at(key, stored.seq).await?.0, act)),
+            None => Ok(Beside::after(&self.at(key, stored.seq).await?.0, act)),
         }
     }
 }
@@ -53,17 +68,4 @@ fn at_header(header: &Header, entry: &Entry, act: Act) -> Beside {
         Act::Claim(Claim::Win) => Beside { waiting: SeatSet::EMPTY, left: others },
         _ => Beside::default(),
     }
-}
-
-/// `game` is at that entry.
-fn after(game: &Game, act: Act) -> Beside {
-    let open = match act {
-        Act::Draw(_) => game.offers().draw(),
-        Act::Undo(..) => game.offers().undo(),
-        _ => None,
-    };
-    let waiting = open.map_or(SeatSet::EMPTY, |offer| offer.accepted.iter().fold(game.others(offer.by), SeatSet::without));
-    let head = game.head().seq;
-    let left = game.left().iter().filter(|left| left.seq == head && matches!(act, Act::Claim(_))).map(|left| left.seat).collect();
-    Beside { waiting, left }
 }

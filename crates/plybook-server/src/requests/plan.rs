@@ -29,8 +29,8 @@ pub fn create(caller: &Caller, message: v1::CreateGameRequest) -> Result<Plan, R
     }
     let params = ruleset.params.into_iter().map(param).collect::<Result<BTreeMap<_, _>, _>>()?;
     let (asked_seats, asked_undo) = (message.seats.clone(), message.undo_policy.unwrap_or_default());
-    let bots = terms::bots(&message.seats, message.terms.as_ref())?;
     let seats = seats(message.seats)?;
+    let bots = terms::bots(&asked_seats, message.terms.as_ref())?;
     let undo = undo(asked_undo)?;
     let seed = seed(&message.seed)?;
     let entropy = joining::entropy(message.joint_entropy.as_ref())?;

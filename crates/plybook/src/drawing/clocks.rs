@@ -37,6 +37,11 @@ impl Clocks {
         Some((seat, Duration::from_millis(at_reading).saturating_sub(now.saturating_duration_since(self.read))))
     }
 
+    /// The same lines as of the moment at which the game was read.
+    pub(crate) fn still(&self, marks: &[String]) -> Vec<String> {
+        self.lines(marks, self.read)
+    }
+
     /// A line for each seat: its mark, its time, and a sign where it runs.
     pub(crate) fn lines(&self, marks: &[String], now: Instant) -> Vec<String> {
         let width = marks.iter().map(|mark| mark.chars().count()).max().unwrap_or(0);
@@ -65,6 +70,9 @@ impl Clocks {
     }
 }
 
+/// Characters between a picture and the lines at its right.
+pub(crate) const BETWEEN: usize = 4;
+
 /// A picture with lines at its right; under it where that would be too wide.
 pub(crate) fn beside(picture: &str, lines: &[String]) -> String {
     const WIDTH: usize = 100;
@@ -75,7 +83,7 @@ pub(crate) fn beside(picture: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         return picture.to_owned();
     }
-    if left + 4 + right > WIDTH {
+    if left + BETWEEN + right > WIDTH {
         return format!("{picture}\n{}", lines.join("\n"));
     }
     let row = |row: usize| match (board.get(row), lines.get(row)) {

@@ -77,9 +77,8 @@ fn shown(book: &Book) -> Shown {
     for link in book.lines() {
         let Ok(entry) = book.header().read_entry(&link.text) else { continue };
         shown.moves += usize::from(matches!(entry.body, Body::Move(_)));
-        if !matches!(entry.body, Body::Close) {
-            shown.outcome = entry.outcome().cloned();
-        }
+        // Only an undo takes an end back: what else stands beside a finished game leaves it finished.
+        shown.outcome = entry.outcome().cloned().or(shown.outcome.take().filter(|_| !matches!(entry.body, Body::Undo(_))));
         game = game.and_then(|mut game| game.apply_line(&link.text, link.digest).ok().map(|_| game));
     }
     shown.after = game.as_ref().map(After::of);

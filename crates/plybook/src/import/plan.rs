@@ -3,12 +3,12 @@
 //! Invariant: the `n`th step (from 0) is decided on entry `n + 1` and becomes entry `n + 2`, here as in
 //! any book: so a plan can be sent again from its beginning, at any time.
 
-use plybook_core::entry::Body;
-use plybook_core::game::State;
+use plybook_core::game::{Ask, State};
 use plybook_core::header::UndoBy;
-use plybook_core::{Digest, Entry, Game, Header, Outcome};
+use plybook_core::{Digest, Game, Header, Outcome, Seat, Seq, Terms};
 use plybook_proto::v1;
 
+use super::acting::Asked;
 use crate::typed;
 
 /// One recorded game, ready to be sent.
@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
     /// How it stands at the end.
     pub(crate) after: After,
+    /// What of the record the game has not, in words; nothing where it has everything.
+    pub(crate) without: Option<String>,
 }
 
 /// One entry to bring about.
@@ -39,8 +41,27 @@ pub(crate) enum Step {
         /// The move taken back.
         target: u64,
     },
+    /// Something that is no move.
+    Act {
+        /// Who; nobody at the table for what the calling service asks.
+        seat: Option<Seat>,
+        /// What.
+        asked: Asked,
+    },
     /// A finished game closed.
     Close,
+}
+
+impl Step {
+    /// What is asked of the core.
+    pub(crate) fn ask(&self) -> Ask {
+        match self {
+            Step::Move { notation, .. } => Ask::MoveText(notation.clone()),
+            Step::Undo { target, .. } => Ask::Undo(Some(Seq(u32::try_from(*target).unwrap_or(u32::MAX)))),
+            Step::Act { asked, .. } => Ask::Act(asked.act()),
+            Step::Close => Ask::Close,
+        }
+    }
 }
 
 /// How a game stands when every step is done.
@@ -89,31 +110,24 @@ impl After {
 /// Winners and reason in one line, the same for both kinds of outcome.
 pub(crate) fn tell(outcome: &Outcome) -> String {
     let winners: Vec<String> = outcome.winning_seats().iter().map(|seat| seat.0.to_string()).collect();
-    tell_both(&winners, outcome.reason.as_str())
+    tell_both(&winners, outcome.is_void(), outcome.reason.as_str())
 }
 
 fn tell_wire(outcome: &v1::Outcome) -> String {
     let winners: Vec<String> = outcome.winners.iter().map(u32::to_string).collect();
-    tell_both(&winners, &outcome.reason)
+    tell_both(&winners, outcome.no_result, &outcome.reason)
 }
 
-fn tell_both(winners: &[String], reason: &str) -> String {
-    if winners.is_empty() { format!("a draw ({reason})") } else { format!("won by seat {} ({reason})", winners.join(" and ")) }
+fn tell_both(winners: &[String], no_result: bool, reason: &str) -> String {
+    match (winners, no_result) {
+        ([], true) => format!("no result ({reason})"),
+        ([], false) => format!("a draw ({reason})"),
+        (winners, _) => format!("won by seat {} ({reason})", winners.join(" and ")),
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The step that an entry of a book was; nothing for what comes before the first move.
-pub(crate) fn step(entry: &Entry) -> Option<Step> {
-    let seat = entry.actor.seat.map(|seat| u32::from(seat.0));
-    Some(match &entry.body {
-        Body::Move(made) => Step::Move { seat: seat.unwrap_or_default(), notation: made.notation.clone() },
-        Body::Undo(undo) => Step::Undo { seat, target: u64::from(undo.target.0) },
-        Body::Close => Step::Close,
-        Body::Given(_) | Body::Commit(_) | Body::Reveal(_) | Body::Absent(_) | Body::Incident(_) => return None,
-    })
 }
 
 /// The request for a game with this header, under a seed if there is one to give.
@@ -128,12 +142,15 @@ pub(crate) fn create(header: &Header, seed: Vec<u8>) -> v1::CreateGameRequest {
         UndoBy::Free => v1::UndoBy::Free,
     };
     let policy = v1::UndoPolicy { by: by.into(), over_throw: header.undo.over_throw, after_end: header.undo.after_end };
+    let Terms { undo_limit, abort_before: abort_before_plies, .. } = header.terms;
+    let terms = v1::Terms { undo_limit, abort_before_plies, ..v1::Terms::default() };
     v1::CreateGameRequest {
         request_id: String::new(),
         ruleset: Some(v1::RulesetSpec { id: header.ruleset.name.clone(), version: header.ruleset.version, params }),
         seats: header.seats.iter().map(seat).collect(),
         undo_policy: Some(policy),
         seed,
+        terms: Some(terms).filter(|terms| *terms != v1::Terms::default()),
         ..Default::default()
     }
 }

@@ -1,4 +1,4 @@
-//! `.ply` files: a book becomes the requests that wrote it.
+//! `.ply` files: a book becomes the requests that wrote it, as far as they can be made again ([`super::again`]).
 //!
 //! Invariant: a book that does not hold under its pinned rules is refused before anything is created,
 //! and so is one whose dice could not be shown again.
@@ -8,6 +8,7 @@ use plybook_core::header::Entropy;
 use plybook_core::{Book, Entry, Game};
 use plybook_rulesets::Registry;
 
+use super::again::{Again, again};
 use super::plan::{self, After, Plan};
 
 /// The plan for a file, or why it is refused.
@@ -27,6 +28,10 @@ pub(crate) fn read(text: &str, registry: &Registry) -> Result<Plan, String> {
     if let (None, Some(entry)) = (&seed, threw) {
         return Err(format!("entry {} throws dice, and the seed is not revealed: the same faces could not be shown again", entry.seq));
     }
+    let Again { header, steps, after, without } = again(book.header(), &entries, seed.as_ref(), registry)?;
+    if after != After::of(&game) {
+        return Err("played again without its clock and bots, it would end otherwise".to_owned());
+    }
     let seed = seed.map_or_else(Vec::new, |seed| seed.reveal().to_vec());
-    Ok(Plan { create: plan::create(book.header(), seed), steps: entries.iter().filter_map(plan::step).collect(), after: After::of(&game) })
+    Ok(Plan { create: plan::create(&header, seed), steps, after, without })
 }

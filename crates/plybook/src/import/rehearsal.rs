@@ -111,7 +111,7 @@ fn play(record: &Record, table: &Table) -> Result<Plan, String> {
     check(&record.expect, play.position(), table.rules.as_ref())?;
     let outcome = play.position().outcome().cloned();
     let after = After { position_digest: play.position().digest(&table.id), closed: outcome.is_some(), outcome };
-    Ok(Plan { create: create(table), steps, after })
+    Ok(Plan { create: create(table), steps, after, without: None })
 }
 
 fn action(token: &Token, rules: &dyn Rules) -> Result<Action, String> {

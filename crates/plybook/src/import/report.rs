@@ -36,6 +36,9 @@ pub(crate) struct Line {
     /// What is wrong with a book that was kept all the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) doubt: Option<String>,
+    /// What of a book the game has not that plays it again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) without: Option<String>,
     /// Whether the game was there before this run; not written, so that reports of repeated imports
     /// are the same.
     #[serde(skip)]
@@ -90,6 +93,7 @@ impl Line {
             verdict: Verdict::Refused,
             reason: Some(why),
             doubt: None,
+            without: None,
             before: false,
         }
     }
@@ -115,6 +119,7 @@ impl Line {
             verdict,
             reason,
             doubt: None,
+            without: plan.without.clone().filter(|_| done),
             before,
         }
     }

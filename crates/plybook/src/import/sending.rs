@@ -7,6 +7,7 @@ use plybook_client::{Client, Error};
 use plybook_proto::v1;
 use plybook_proto::v1::ErrorReason;
 
+use super::acting;
 use super::ids::GameIds;
 use super::plan::{Plan, Step};
 
@@ -95,6 +96,9 @@ async fn take(client: &Client, game_id: &str, step: &Step, n: usize, request_id:
                 with_receipt: false,
             };
             Ok(client.undo(request).await?.event)
+        }
+        Step::Act { seat, asked } => {
+            acting::act(client, game_id, seat.map(|seat| u32::from(seat.0)), *asked, (request_id, expected_seq)).await
         }
         Step::Close => Ok(client.close_game(v1::CloseGameRequest { request_id, game_id, expected_seq, with_receipt: false }).await?.event),
     }

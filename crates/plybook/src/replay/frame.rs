@@ -3,16 +3,17 @@
 //! Invariant: a frame comes from the book alone, and is the same on a terminal and in a pipe; only
 //! the room for its board differs.
 
+use plybook_core::Seq;
 use plybook_core::entry::{Body, Entry};
-use plybook_core::{Game, Seq};
 use plybook_proto::v1;
+use plybook_server::games::Beside;
 use plybook_server::replies;
 
 use super::pages::Fault;
 use super::throw;
 use super::timeline::Timeline;
 use super::told;
-use crate::drawing::{self, Look, Notation, Room};
+use crate::drawing::{self, Clocks, Look, Notation, Room};
 
 /// One step of a book.
 #[derive(Debug)]
@@ -38,6 +39,7 @@ enum Board {
         notation: Notation,
         marks: Vec<String>,
         bright: Vec<u32>,
+        clocks: Vec<String>,
     },
 }
 
@@ -48,8 +50,17 @@ impl Frame {
         let fault = timeline.fault().filter(|_| step > timeline.last().0).cloned();
         let entry = timeline.entry(seq);
         let marks: Vec<String> = timeline.header().seats.iter().map(|place| place.mark.clone()).collect();
+        let (mut clocks, mut beside) = (None, Beside::default());
         let (board, turn) = match timeline.game_at(seq) {
-            Some(game) => (board(game, entry.as_ref(), &marks), told::turn(game, &marks)),
+            Some(game) => {
+                let shown = replies::game::whole(game, None);
+                clocks = told::clocks(&shown, &marks);
+                if let Some(Body::Incident(incident)) = entry.as_ref().map(|entry| &entry.body) {
+                    beside = Beside::after(game, incident.act);
+                }
+                let stands = told::stands(game, &shown, &marks);
+                (board(shown, entry.as_ref(), &marks), stands)
+            }
             None => (Board::None(timeline.why_no_game().unwrap_or_default().to_owned()), Vec::new()),
         };
         let title = title(timeline, step);
@@ -61,17 +72,19 @@ impl Frame {
         }
         let Some(entry) = entry else {
             let news = vec!["The game was created.".to_owned()].into_iter().chain(turn).collect();
-            let details = [told::header(timeline.header()), timeline.refused_at(seq).to_vec()].concat();
+            let header = told::header(timeline.header()).into_iter().chain(clocks);
+            let details = header.chain(timeline.refused_at(seq).to_vec()).collect();
             return Frame { title, news, board, details, wrong: None };
         };
-        let news = std::iter::once(told::entry(timeline, &entry, &marks)).chain(turn).collect();
+        let news = std::iter::once(told::entry(timeline, &entry, &beside, &marks)).chain(turn).collect();
         let mut details = vec![told::who(timeline.header(), &entry)];
         details.extend(timeline.taken_back_by(seq).map(|undo| format!("taken back by entry {undo}")));
         let seed = timeline.seed().cloned();
         let throw = timeline.game_at(seq).and_then(|game| throw::told(&entry, game, seed.as_ref()));
         let wrong = throw.as_ref().filter(|throw| throw.wrong).map(|throw| format!("entry {seq}: {}", throw.text));
         details.extend(throw.map(|throw| throw.text));
-        details.extend(told::more(&entry));
+        details.extend(told::more(timeline.header(), &entry));
+        details.extend(clocks);
         details.extend_from_slice(timeline.refused_at(seq));
         Frame { title, news, board, details, wrong }
     }
@@ -80,8 +93,11 @@ impl Frame {
     pub(super) fn picture(&self, room: Room) -> String {
         match &self.board {
             Board::None(why) => format!("(no board: {why})"),
-            Board::Drawn { position, notation, marks, bright } => {
-                drawing::draw_within(position, Look { marks, notation: *notation, bright }, room)
+            Board::Drawn { position, notation, marks, bright, clocks } => {
+                let wide = clocks.iter().map(|line| line.chars().count() + drawing::BETWEEN).max().unwrap_or(0);
+                let columns = room.columns.saturating_sub(wide);
+                let board = drawing::draw_within(position, Look { marks, notation: *notation, bright }, Room { columns, ..room });
+                drawing::beside(&board, clocks)
             }
         }
     }
@@ -105,14 +121,14 @@ pub(super) fn place(fault: &Fault) -> String {
     fault.seq.map_or_else(|| "the end of the file".to_owned(), |seq| format!("entry {seq}"))
 }
 
-fn board(game: &Game, entry: Option<&Entry>, marks: &[String]) -> Board {
-    let whole = replies::game::whole(game, None);
+fn board(whole: v1::Game, entry: Option<&Entry>, marks: &[String]) -> Board {
+    let clocks = Clocks::of(&whole).map_or_else(Vec::new, |clocks| clocks.still(marks));
     let notation = Notation::of(&whole, &[]);
     let bright = match &whole.outcome {
         Some(outcome) => outcome.cells.clone(),
         None => entry.map_or_else(Vec::new, changed),
     };
-    Board::Drawn { position: Box::new(whole.position.unwrap_or_default()), notation, marks: marks.to_vec(), bright }
+    Board::Drawn { position: Box::new(whole.position.unwrap_or_default()), notation, marks: marks.to_vec(), bright, clocks }
 }
 
 /// Where something was put; after an undo, where something was taken from.

@@ -23,6 +23,18 @@ pub(crate) fn face(ms: u64) -> String {
     }
 }
 
+/// To the millisecond: `1:02:03.004`, `0:05.250`.
+pub(crate) fn exact(ms: u64) -> String {
+    let (days, hours, minutes) = (ms / DAY, ms % DAY / HOUR, ms % HOUR / MINUTE);
+    let seconds = format!("{:02}.{:03}", ms % MINUTE / SECOND, ms % SECOND);
+    match (days, hours) {
+        (0, 0) => format!("{minutes}:{seconds}"),
+        (0, _) => format!("{hours}:{minutes:02}:{seconds}"),
+        (1, _) => format!("1 day {hours}:{minutes:02}:{seconds}"),
+        _ => format!("{days} days {hours}:{minutes:02}:{seconds}"),
+    }
+}
+
 /// In a sentence: `3 days`, `30 seconds`.
 pub(crate) fn spoken(ms: u64) -> String {
     let units = [(DAY, "day"), (HOUR, "hour"), (MINUTE, "minute"), (SECOND, "second")];
@@ -63,6 +75,21 @@ mod tests {
             (183_840_000, "2 days 3:04"),
         ] {
             assert_eq!(face(ms), shown);
+        }
+    }
+
+    #[test]
+    fn nothing_is_rounded() {
+        for (ms, shown) in [
+            (0, "0:00.000"),
+            (59_999, "0:59.999"),
+            (60_000, "1:00.000"),
+            (3_661_001, "1:01:01.001"),
+            (86_399_999, "23:59:59.999"),
+            (86_400_000, "1 day 0:00:00.000"),
+            (259_200_001, "3 days 0:00:00.001"),
+        ] {
+            assert_eq!(exact(ms), shown);
         }
     }
 
