@@ -11,6 +11,7 @@ mod goldens;
 mod grammar;
 mod joining;
 mod limits;
+mod living;
 mod oldest;
 mod parting;
 mod snapshots;

@@ -3,6 +3,7 @@
 mod claims;
 mod corpus;
 mod forged;
+mod live;
 mod second;
 mod signed;
 mod verdicts;

@@ -17,6 +17,7 @@ pub mod held;
 pub mod injected;
 pub mod laid;
 pub mod live;
+pub mod lively;
 pub mod long;
 pub mod long_book;
 pub mod node;

@@ -10,6 +10,8 @@
 mod forks;
 mod holds;
 mod joining;
+mod living;
+mod terms;
 mod value;
 
 use std::cell::OnceCell;
@@ -26,6 +28,7 @@ use plybook_core::{
 use plybook_rulesets::Registry;
 
 pub use joining::nonce;
+pub use terms::bot;
 pub use value::Value;
 
 /// When every game of the tests is created: 2026-01-01T00:00:00.000Z.
@@ -51,6 +54,7 @@ pub fn table() -> Table {
         entropy: Entropy::Service,
         receipts: Receipts::OnRequest,
         terms: Terms::default(),
+        rematch_of: None,
         origin: None,
         begins_with: Vec::new(),
         seed_from: SeedFrom::Caller,
@@ -74,6 +78,7 @@ pub struct Table {
     entropy: Entropy,
     receipts: Receipts,
     terms: Terms,
+    rematch_of: Option<Uuid>,
     origin: Option<Origin>,
     /// What a fork is given of its origin.
     begins_with: Vec<Move>,
@@ -90,6 +95,8 @@ struct Started {
     seed: Seed,
     /// Where the clock was set; it stands a second after the last entry at least.
     now: Time,
+    /// When the next request comes, where that is said to the millisecond.
+    at: Option<Time>,
 }
 
 /// What is laid out before the first move.
@@ -270,10 +277,10 @@ impl Table {
                 entropy: self.entropy,
                 receipts: self.receipts,
                 terms: self.terms.clone(),
-                rematch_of: None,
+                rematch_of: self.rematch_of,
             };
             let book = Book::new(header.clone());
-            let mut started = Started { book, game: Game::new(header, rules), seed: self.seed.clone(), now: START };
+            let mut started = Started { book, game: Game::new(header, rules), seed: self.seed.clone(), now: START, at: None };
             self.begins_with.iter().for_each(|made| started.give(made));
             started
         })
@@ -293,11 +300,13 @@ pub fn tester() -> Principal {
 
 impl Started {
     fn request(&self, seat: Option<Seat>, ask: Ask) -> Request {
-        Request { actor: Actor { seat, by: tester() }, expected: self.game.head().seq, ask }
+        let moves = matches!(ask, Ask::Move(_) | Ask::MoveText(_));
+        let by = if moves && seat == self.game.to_move() { self.mover() } else { tester() };
+        Request { actor: Actor { seat, by }, expected: self.game.head().seq, ask }
     }
 
     fn now(&self) -> Time {
-        self.now.max(Time::from_unix_ms(self.game.head().time.unix_ms() + 1000))
+        self.at.unwrap_or_else(|| self.now.max(Time::from_unix_ms(self.game.head().time.unix_ms() + 1000)))
     }
 
     fn ask(&mut self, request: &Request) -> Result<Entry, Rejection> {
@@ -311,6 +320,7 @@ impl Started {
     fn append(&mut self, entry: &Entry) {
         let head = self.game.apply(entry).unwrap_or_else(|why| panic!("decided, but it does not fold: {why}"));
         self.book.push(entry.to_string());
+        self.at = None;
         assert_eq!(head.digest, self.book.digest(), "the game and its book have one head");
     }
 }
@@ -465,6 +475,11 @@ impl Table {
     #[track_caller]
     pub fn book(&self) -> &Book {
         &self.started().book
+    }
+
+    /// The seed of its dice.
+    pub fn the_seed(&self) -> Seed {
+        self.seed.clone()
     }
 
     /// The registry that this table's rules come from.

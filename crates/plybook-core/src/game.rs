@@ -146,6 +146,11 @@ impl Game {
         &self.standing
     }
 
+    /// About how much memory the game takes, in bytes, besides what every game takes.
+    pub fn bytes(&self) -> usize {
+        self.play.bytes() + size_of_val(self.standing()) + self.living.bytes()
+    }
+
     /// The last entry.
     pub const fn head(&self) -> Head {
         self.head

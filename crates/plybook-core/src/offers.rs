@@ -180,9 +180,9 @@ impl Offers {
         }
     }
 
-    /// A turn is over: what others have offered to the seat that had it is declined by that.
-    pub(crate) fn turn_over(&mut self, seat: Seat) {
-        self.draw = self.draw.filter(|offer| offer.by == seat);
+    /// A turn is over: where its seat answers offers, a draw that another has offered is declined by that.
+    pub(crate) fn turn_over(&mut self, seat: Seat, answers: bool) {
+        self.draw = self.draw.filter(|offer| offer.by == seat || !answers);
         self.undo = None;
     }
 

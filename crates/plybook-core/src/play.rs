@@ -12,6 +12,7 @@ use std::sync::Arc;
 use crate::action::Action;
 use crate::change::{CellChange, Changes, Passed};
 use crate::dice::Face;
+use crate::outcome::Outcome;
 use crate::position::{Position, Status};
 use crate::rules::{Illegal, Rules, Verdict};
 use crate::seat::{Seat, SeatSet};
@@ -187,6 +188,12 @@ impl Play {
         self.standing_bytes += standing.bytes();
         self.standing.push(Arc::new(standing));
         verdict
+    }
+
+    /// The step that has ended the game has ended it so: the game knows who has left, and the rules do not.
+    pub(crate) fn ends_by(&mut self, outcome: Outcome) {
+        assert!(self.position.outcome().is_some(), "a step has ended the game");
+        self.position.set_status(Status::Finished(outcome));
     }
 
     /// Plays `action` for the seat to move.

@@ -209,6 +209,12 @@ impl Presence {
         self.count(at);
     }
 
+    /// The game goes on after its end: who is away has the whole grace again, since none ran meanwhile.
+    pub(crate) fn begin_again(&mut self, at: Time) {
+        self.away.iter_mut().flatten().for_each(|away| away.counts_from = None);
+        self.count(at);
+    }
+
     /// Graces run while somebody is there, and not otherwise.
     fn count(&mut self, at: Time) {
         let somebody = self.people.iter().any(|seat| self.away[seat.index()].is_none());

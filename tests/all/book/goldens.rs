@@ -4,22 +4,35 @@
 //! their files before it checks them. A golden that was ever released is never written again: a
 //! changed rule is a new version of its ruleset, with goldens of its own.
 
+mod live;
+
 use std::collections::BTreeSet;
 
 use plybook_core::entropy::IfAbsent;
-use plybook_core::entry::Body;
 use plybook_core::{Book, Digest, Game, Seq};
 use plybook_rulesets::Registry;
-use plybook_tests::golden::{Golden, all, asked_at, folder, print_positions, registry, request_of};
+use plybook_tests::golden::{Golden, again, all, folder, print_positions, registry};
 use plybook_tests::table::{Table, fold, table};
 use plybook_tests::toy;
 
 /// A name, and what is played at a table laid for it.
 type Script = (&'static str, fn(Table) -> Table);
 
-/// The games, by name.
+/// The games, by name. The order gives the ids.
 fn scripts() -> Vec<(&'static str, Table)> {
-    let scripts: [Script; 20] = [
+    let id = |at: usize| 0x0190_0000_0000_7000_8000_0000_0000_0000 + at as u128;
+    plain()
+        .into_iter()
+        .chain(joint_and_forked())
+        .chain(live::scripts())
+        .enumerate()
+        .map(|(at, (name, play))| (name, play(table().id(id(at)))))
+        .collect()
+}
+
+/// Games of nothing but moves and undos.
+fn plain() -> [Script; 20] {
+    [
         ("connect_four", |table| {
             table.of("connect_four").version(1).play("5 1 1 2 4 3 7").undo(1).play("1").undo(3).play("4 3 1 6 3 2 1 2 1").wins(0)
         }),
@@ -83,9 +96,7 @@ fn scripts() -> Vec<(&'static str, Table)> {
             let table = table.refuses("4^", "REPETITION").undo(1).play("3^").refuses("4^", "REPETITION");
             table.play("3 3 2 4 2^ 2 3 3 4 2 1 1").wins(0).because("line")
         }),
-    ];
-    let id = |at: usize| 0x0190_0000_0000_7000_8000_0000_0000_0000 + at as u128;
-    scripts.into_iter().chain(joint_and_forked()).enumerate().map(|(at, (name, play))| (name, play(table().id(id(at))))).collect()
+    ]
 }
 
 /// Games with nonces, absences and given moves, after the others: the order gives the ids.
@@ -193,11 +204,7 @@ fn a_golden_played_again_is_the_same_book() {
         let header = golden.book.header().clone();
         let mut game = Game::new(header.clone(), registry.rules_of(&header).unwrap());
         for (entry, link) in golden.entries().iter().zip(golden.book.lines()) {
-            if matches!(entry.body, Body::Given(_)) {
-                assert_eq!(game.apply(entry).unwrap().digest, link.digest, "{}", golden.name);
-                continue;
-            }
-            let decided = game.decide(&request_of(entry), asked_at(entry), &golden.seed);
+            let decided = again(&mut game, entry, &golden.seed);
             let decided = decided.unwrap_or_else(|why| panic!("{}, entry {}: {why}", golden.name, entry.seq));
             assert_eq!(decided.to_string(), link.text, "{}", golden.name);
             assert_eq!(game.apply(&decided).unwrap().digest, link.digest, "{}", golden.name);
@@ -244,6 +251,50 @@ fn goldens_cover_what_can_happen() {
         " reveal ",
         " absent 1 win=0,2 reason=absent seed=",
         " absent 0,1 void=yes reason=absent seed=",
+        "\nundo agreement\n",
+        "\nbot 1 ",
+        "\nfallback ",
+        "\nclock per_move 30000 forfeit restore\n",
+        "\nclock fischer ",
+        "\nclock bronstein ",
+        "\nclock byo_yomi ",
+        "\nclock correspondence 3 bot restore credit 86400000\n",
+        "\nabsence 60000 forfeit\n",
+        "\nabsence 1000 claim_win\n",
+        "\nabsence 2592000000 claim_draw\n",
+        "\nundo-limit ",
+        "\nabort-before ",
+        "\nclose-after ",
+        "\nrematch ",
+        " resign next=",
+        " resign win=",
+        " remove 1 next=",
+        " timeout 1 next=",
+        " timeout 2 void=yes reason=abandoned seed=",
+        " timeout 0 win=1 reason=timeout seed=",
+        " forfeit 1 next=",
+        " claim win next=",
+        " claim win win=0 reason=absent seed=",
+        " claim draw draw=yes reason=absent seed=",
+        " away next=",
+        " back next=",
+        " -:anonymous abort void=yes reason=aborted seed=",
+        " 1:anonymous abort void=yes reason=aborted seed=",
+        " draw offer next=",
+        " draw accept next=",
+        " draw accept draw=yes reason=agreement seed=",
+        " draw decline next=",
+        " draw withdraw next=",
+        " undo-accept 2 next=",
+        " undo-accept 2 ply=0 ",
+        " undo-decline 6 next=",
+        " undo-withdraw ",
+        " undo-offer 6\n",
+        " reopens=yes\n",
+        " credit 3600000 next=",
+        "plybook/bot move ",
+        "plybook/fallback move ",
+        " -:plybook close seed=",
     ] {
         assert!(lines.contains(fact), "no golden has {fact:?}");
     }

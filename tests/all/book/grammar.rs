@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use plybook_core::entropy::{Commit, IfAbsent, Joint, SeatSignature};
-use plybook_core::entry::{Absent, Actor, Body, Move, Reveal, Undo, in_book_order, read_format_1};
+use plybook_core::entry::{Absent, Act, Actor, Body, Claim, Incident, Move, Reveal, Step, Undo, in_book_order, read_format_1};
 use plybook_core::header::{Entropy, Place, Principal, Receipts, SeedFrom, UndoBy, UndoPolicy, check_place};
 use plybook_core::outcome::{CellRun, Reason, Winners};
 use plybook_core::{
     Book, Cell, CellChange, Content, Digest, Entry, Header, Origin, Outcome, ParamValue, Params, RulesetId, Seat, SeatSet, Seed, Seq,
     Terms, Time, Uuid, Verdict, limits,
 };
+use plybook_tests::lively;
 use plybook_tests::random::{Random, repeat};
 
 /// Characters that are easy to get wrong: quotation marks, escapes, wide ones, a combining accent.
@@ -63,20 +64,21 @@ fn places(random: &mut Random) -> Vec<Place> {
 
 fn header(random: &mut Random) -> Header {
     let params: BTreeMap<String, ParamValue> = (0..random.below(6)).map(|_| (format!("p{}_x", random.below(9)), value(random))).collect();
+    let (seats, undo) = (places(random), undo(random));
     Header {
         game: Uuid::from_bytes(random.bytes()),
         created: time(random),
         by: principal(random),
         ruleset: RulesetId::new("some_game2", 1 + random.below(u64::from(u32::MAX)) as u32),
         params: Params::unchecked(params),
-        seats: places(random),
+        terms: if random.once_in(2) { Terms::default() } else { lively::terms(random, seats.len() as u8, undo.by, undo.after_end) },
+        seats,
         commitment: digest(random),
         seed_from: *random.pick(&[SeedFrom::Service, SeedFrom::Caller]),
-        undo: undo(random),
+        undo,
         origin: random.once_in(3).then(|| origin(random)),
         entropy: if random.once_in(2) { Entropy::Service } else { joint(random) },
         receipts: *random.pick(&[Receipts::OnRequest, Receipts::Always]),
-        terms: Terms::default(),
         rematch_of: random.once_in(3).then(|| Uuid::from_bytes(random.bytes())),
     }
 }
@@ -92,7 +94,7 @@ fn joint(random: &mut Random) -> Entropy {
 }
 
 fn undo(random: &mut Random) -> UndoPolicy {
-    let by = *random.pick(&[UndoBy::None, UndoBy::OwnLastMove, UndoBy::Free]);
+    let by = *random.pick(&[UndoBy::None, UndoBy::OwnLastMove, UndoBy::Agreement, UndoBy::Free]);
     let anybody = by != UndoBy::None;
     UndoPolicy { by, over_throw: anybody && random.once_in(2), after_end: anybody && random.once_in(2) }
 }
@@ -157,8 +159,9 @@ fn reveal(random: &mut Random) -> Reveal {
 }
 
 fn body(random: &mut Random) -> Body {
-    match random.below(8) {
+    match random.below(10) {
         0 => Body::Close,
+        8 | 9 => Body::Incident(incident(random)),
         2 => Body::Given(made(random)),
         3 => Body::Commit(commit(random)),
         4 => Body::Reveal(reveal(random)),
@@ -173,6 +176,25 @@ fn body(random: &mut Random) -> Body {
         }),
         _ => Body::Move(made(random)),
     }
+}
+
+fn incident(random: &mut Random) -> Incident {
+    let step = *random.pick(&[Step::Offer, Step::Accept, Step::Decline, Step::Withdraw]);
+    let act = match random.below(11) {
+        0 => Act::Resign,
+        1 => Act::Abort,
+        2 => Act::Remove(seat(random)),
+        3 => Act::Timeout(seat(random)),
+        4 => Act::Forfeit(seat(random)),
+        5 => Act::Claim(*random.pick(&[Claim::Win, Claim::Draw])),
+        6 => *random.pick(&[Act::Away, Act::Back]),
+        7 => Act::Draw(step),
+        8 => Act::Credit(random.bits()),
+        // Of a game that is over, and of one that goes on.
+        9 => return Incident { act: Act::Undo(step, Seq(random.bits() as u32)), verdict: None },
+        _ => return Incident { act: Act::Undo(step, Seq(random.bits() as u32)), verdict: Some(Verdict::next(seat(random))) },
+    };
+    Incident { act, verdict: Some(verdict(random)) }
 }
 
 fn entry(random: &mut Random) -> Entry {
@@ -233,6 +255,65 @@ fn a_line_of_joining_has_one_form() {
     refused(&format!("2 {T} 0:a reveal 0"), "is not a nonce");
     refused(&format!("2 {T} -:a absent 1,0 void=yes reason=absent"), "ascending");
     refused(&format!("2 {T} -:a absent 1 void=no reason=absent"), "one of next, win, draw=yes and void");
+}
+
+#[test]
+fn a_line_of_a_live_game_has_one_form() {
+    const T: &str = "2026-11-29T21:52:03.456Z";
+    refused(&format!("2 {T} 0:a resign"), "one of next, win, draw=yes and void");
+    refused(&format!("2 {T} 0:a resign 1 next=0"), "is not a fact");
+    refused(&format!("2 {T} -:a remove 8 next=0"), "no seat 8");
+    refused(&format!("2 {T} -:a timeout 01 next=0"), "is not a number");
+    refused(&format!("2 {T} -:a credit -1 next=0"), "is not a number");
+    refused(&format!("2 {T} 0:a draw maybe next=0"), "is no step of an offer");
+    refused(&format!("2 {T} 0:a draw offer"), "one of next, win, draw=yes and void");
+    refused(&format!("2 {T} 0:a claim loss next=0"), "is no request");
+    refused(&format!("2 {T} 0:a undo-offer next=0"), "is not a number");
+    refused(&format!("2 {T} 0:a undo-ask 2 next=0"), "is no step of an offer");
+    refused(&format!("2 {T} 0:a undo-offer 2 ply=0 next=0"), "does not belong");
+    refused(&format!("2 {T} 0:a undo-accept 2 ply=0 win=0 reason=line"), "\"next\" is missing");
+    refused(&format!("2 {T} 0:a undo 2 ply=0 next=0 reopens=no"), "is no value of the fact");
+    refused(&format!("2 {T} 0:a undo 2 ply=0 reopens=yes next=0"), "canonical");
+    refused(&format!("2 {T} 0:a away next=0 skip=1"), "canonical");
+    refused(&format!("2 {T} 0:a away next=0 ply=1"), "does not belong");
+}
+
+/// The terms of a header, each with what is wrong with it. The line is the first after `undo-after-end`.
+#[test]
+fn terms_have_one_form_and_their_bounds() {
+    let wrong = |terms: &str, why: &str| {
+        let text = format!("{}\n{terms}", plybook_tests::table::table().undo_after_end().header());
+        let error = Header::parse(&text).expect_err(terms);
+        assert!(error.why.contains(why), "{terms:?}: {error}, not {why:?}");
+    };
+    wrong("bot 2 random@1 1\nfallback random@1 1", "bots stand by seat");
+    wrong("bot 1 random@1 1\nbot 0 random@1 1\nfallback random@1 1", "bots stand by seat");
+    wrong("bot 0 random@1 1\nbot 0 random@1 1\nfallback random@1 1", "bots stand by seat");
+    wrong("bot 0 random@1 1", "there is a fallback exactly");
+    wrong("fallback random@1 1", "there is a fallback exactly");
+    wrong("clock per_move 5 bot keep", "there is a fallback exactly");
+    wrong("bot 0 random@0 1\nfallback random@1 1", "version is a number from 1");
+    wrong("bot 0 random@1 0\nfallback random@1 1", "1 to 1000000000 nodes");
+    wrong("bot 0 random@1 1000000001\nfallback random@1 1", "1 to 1000000000 nodes");
+    wrong("bot 0 Random@1 1\nfallback random@1 1", "is not a name");
+    wrong("clock per_move 0 forfeit keep", "the time for a move is 1 to");
+    wrong("clock per_move 31622400001 forfeit keep", "the time for a move is 1 to");
+    wrong("clock fischer 5 0 skip keep", "time of their own");
+    wrong("clock hourglass 5 skip keep", "is none of per_move");
+    wrong("clock per_move 5 forfeit keep credit 0", "the credit is 1 to");
+    wrong("absence 0 forfeit", "1 to 2592000000 milliseconds");
+    wrong("absence 2592000001 forfeit", "1 to 2592000000 milliseconds");
+    wrong("absence 5 vanish", "does not become of a seat");
+    wrong("undo-limit 0", "a number from 1");
+    wrong("undo-limit 200001", "a number from 1");
+    wrong("abort-before 200001", "before at most 200000 moves");
+    wrong("close-after 0", "1 to 31622400000 milliseconds");
+    wrong("close-after 31622400001", "1 to 31622400000 milliseconds");
+    wrong("rematch 1234", "is not a UUID");
+    wrong("undo-limit 1\nclock per_move 5 forfeit keep", "follows the header's last line");
+    let nobody = plybook_tests::table::table().undo_by(UndoBy::None).header().to_string();
+    assert!(Header::parse(&format!("{nobody}\nundo-limit 1")).unwrap_err().why.contains("where somebody may undo"));
+    assert!(Header::parse(&format!("{nobody}\nclose-after 5")).unwrap_err().why.contains("that may be reopened"));
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! One over each limit of the core, and exactly at it.
 
 use plybook_core::entry::read_format_1;
-use plybook_core::game::Ask;
-use plybook_core::header::{Place, check_place};
-use plybook_core::limits::{ENTRIES_MAX, LINE_BYTES_MAX, NOTATION_BYTES_MAX};
-use plybook_core::{Action, Header, Seat};
+use plybook_core::entry::{Act, Step};
+use plybook_core::game::{Ask, State};
+use plybook_core::header::{Place, UndoBy, check_place};
+use plybook_core::limits::{ENTRIES_MAX, LINE_BYTES_MAX, NOTATION_BYTES_MAX, PRESENCE_REPORTS_MAX};
+use plybook_core::presence::IfAway;
+use plybook_core::{Action, Header, Seat, Seq, Time};
 use plybook_tests::deal::Deal;
 use plybook_tests::random::Random;
 use plybook_tests::table::table;
@@ -26,6 +28,51 @@ fn a_game_that_ends_with_its_last_entry_can_still_be_closed() {
         table = table.play("b2").undo(1);
     }
     table.play("b2").wins(0).refuses_undo(1, "LIMIT_EXCEEDED").close().closed();
+}
+
+/// A game that goes on at its last entry can be ended, by somebody and by its own time, and so its seed is revealed.
+#[test]
+fn a_game_that_goes_on_at_its_last_entry_can_be_ended() {
+    let mut table = table().mnk(3, 3, 3).seats(3).clock("per_move 1000000 skip keep").absence(5_000, IfAway::Forfeit);
+    while table.game().head().seq.0 < ENTRIES_MAX - 3 {
+        table = table.play("b2").undo(1);
+    }
+    table = table.play("b2").away(2).away(1);
+    assert_eq!(table.game().head().seq.0, ENTRIES_MAX);
+    for act in [Act::Resign, Act::Draw(Step::Offer), Act::Back] {
+        table = table.refuses_act(1, act, "LIMIT_EXCEEDED");
+    }
+    table = table.refuses_ask(None, Ask::Act(Act::Remove(Seat(0))), "LIMIT_EXCEEDED");
+    let (seed, mut game) = (table.the_seed(), table.game().clone());
+    let late = Time::from_unix_ms(game.head().time.unix_ms() + 4_001);
+    let settled = game.settle(late, &[], &seed).unwrap();
+    assert!(settled.to_string().contains(" -:plybook forfeit 2 void=yes reason=abandoned seed="), "{settled}");
+    game.apply(&settled).unwrap();
+    assert_eq!((game.state(), game.settle(late, &[], &seed)), (State::Closed, None));
+    table.aborts(1).because("aborted").closed();
+}
+
+#[test]
+fn a_game_has_so_many_reports_of_presence() {
+    let mut table = table().mnk(6, 6, 5).absence(1_000_000_000, IfAway::ClaimWin);
+    for _ in 0..PRESENCE_REPORTS_MAX / 2 {
+        table = table.away(1).back(1);
+    }
+    table.refuses_act(1, Act::Away, "LIMIT_EXCEEDED").refuses_act(0, Act::Away, "LIMIT_EXCEEDED").play("a1 b1");
+    // Who is away by then can still come back.
+    let mut odd = plybook_tests::table::table().mnk(6, 6, 5).absence(1_000_000_000, IfAway::ClaimWin).away(0);
+    for _ in 0..PRESENCE_REPORTS_MAX / 2 - 1 {
+        odd = odd.away(1).back(1);
+    }
+    odd.away(1).refuses_act(1, Act::Away, "PRESENCE_UNCHANGED").back(1).refuses_act(1, Act::Away, "LIMIT_EXCEEDED").back(0);
+}
+
+#[test]
+fn a_game_has_so_many_undos() {
+    let table = table().mnk(6, 6, 5).undo_limit(2).play("a1").undo(1).play("a1 b1").undo(2).play("a1").refuses_undo(1, "USED_UP");
+    assert_eq!(table.game().undos(), 2);
+    let table = plybook_tests::table::table().mnk(6, 6, 5).undo_by(UndoBy::Agreement).undo_limit(1).play("a1 b1").offers_undo(0, 1);
+    table.accepts_undo(1).play("b2").refuses_act(0, Act::Undo(Step::Offer, Seq(5)), "USED_UP");
 }
 
 /// Ten high columns are filled and then popped: one undo of a hundred pops would change every cell.

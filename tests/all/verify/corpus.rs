@@ -13,9 +13,9 @@ use plybook_core::game::State;
 use plybook_core::verify::verify;
 use plybook_rulesets::Registry;
 use plybook_tests::deal::Deal;
-use plybook_tests::node;
 use plybook_tests::random::Random;
 use plybook_tests::table::{Table, table};
+use plybook_tests::{lively, node};
 
 use super::second;
 
@@ -25,6 +25,8 @@ const GAMES: u64 = 4;
 const REQUESTS: u64 = 120;
 /// Games with nonces of the seats.
 const JOINT: u64 = 9;
+/// Live games.
+const LIVE: u64 = 14;
 /// For each step of joining.
 const SECONDS: u32 = 3600;
 
@@ -66,7 +68,22 @@ fn games() -> Vec<(String, Table)> {
             (format!("{}-{}-{n}", card.name, card.version), played(&deal, &mut random))
         })
     });
-    games.chain(forks()).chain(joint()).collect()
+    games.chain(forks()).chain(joint()).chain(live()).collect()
+}
+
+/// Live games: with clocks, bots, offers, absences, and whatever their terms let happen.
+fn live() -> impl Iterator<Item = (String, Table)> {
+    (0..LIVE).map(|n| {
+        let mut random = Random::new(5_000_000 + n);
+        let mut table = lively::laid(&mut random);
+        for _ in 0..REQUESTS {
+            if table.game().state() == State::Closed {
+                break;
+            }
+            lively::happens(&mut table, &mut random, |_, _| {});
+        }
+        (format!("{}-live-{n}", table.header().ruleset.name), table)
+    })
 }
 
 /// A fork of a game of each version of a ruleset.
@@ -182,7 +199,9 @@ fn the_corpus_has_every_version_of_every_ruleset() {
     let all = texts.concat();
     let joined = [" given ", " commit ", " key=", " reveal ", " absent ", "\norigin ", "\nentropy joint ", "\nreceipts always\n"];
     let played = [" undo ", " close ", " throw=", " draw=yes", " win=", " line=", "^ ply=", " skip=", "undo-after-end yes"];
-    for fact in played.iter().chain(&joined) {
+    let live =
+        [" resign ", " remove ", " timeout ", " forfeit ", " credit ", " away ", " draw offer ", " undo-offer ", "plybook/bot move "];
+    for fact in played.iter().chain(&joined).chain(&live) {
         assert!(all.contains(fact), "no book of the corpus has {fact:?}");
     }
     assert!(all.len() < 300 << 10, "{} bytes are more than a repository should carry for ever", all.len());

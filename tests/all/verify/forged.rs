@@ -253,7 +253,7 @@ fn given_moves_are_told_alike() {
     forged.exchange("too many", &whole, (1, &ends, &ends.replacen(" 7 ", " 200000 ", 1).replace(" 3", " 100001")), 1);
     forged.exchange("another time", &whole, (4, "00:00.000", "00:00.001"), 4);
     forged.exchange("another principal", &whole, (4, "0:anonymous", "0:somebody"), 4);
-    forged.exchange("by another seat", &whole, (4, " 0:", " 1:"), 4);
+    forged.exchange("by a seat that is none", &whole, (4, " 0:", " 2:"), 4);
     forged.exchange("by nobody", &whole, (4, " 0:", " -:"), 4);
     forged.exchange("it ends the game", &whole, (4, "next=1", "win=0 reason=finish"), 4);
     forged.exchange("it closes the game", &whole, (4, "next=1", &format!("next=1 seed={}", "08".repeat(32))), 4);

@@ -92,6 +92,14 @@ impl Act {
         matches!(self, Act::Undo(..))
     }
 
+    /// The seat that it is about, where it names one.
+    pub const fn names(self) -> Option<Seat> {
+        match self {
+            Act::Remove(seat) | Act::Timeout(seat) | Act::Forfeit(seat) => Some(seat),
+            _ => None,
+        }
+    }
+
     /// Reads what is printed; nothing where the request is another.
     pub(super) fn parse(ask: &str, argument: &str) -> Result<Option<Act>, scan::Why> {
         Ok(Some(match ask {

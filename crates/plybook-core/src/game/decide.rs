@@ -6,11 +6,11 @@ use crate::action::Action;
 use crate::change::Changes;
 use crate::dice::Seed;
 use crate::entropy::Commit;
-use crate::entry::{Act, Actor, Body, Entry, Incident, Move, in_book_order};
+use crate::entry::{Act, Actor, Body, Entry, Incident, Move, Step, in_book_order};
 use crate::game::{Due, Game, Hand, State};
 use crate::header::{Principal, UndoBy};
 use crate::limits;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Winners};
 use crate::rejection::{Rejection, UndoRefusal};
 use crate::rules::Verdict;
 use crate::seat::{Seat, SeatSet};
@@ -75,6 +75,9 @@ impl Game {
         if request.ask.is_decided_on_an_entry() && (request.expected < self.decided || request.expected > self.head.seq) {
             return Err(Rejection::Stale { expected: request.expected, head: self.head.seq });
         }
+        if self.offer_answered(&request.ask).is_some_and(|offer| request.expected < offer) {
+            return Err(Rejection::Stale { expected: request.expected, head: self.head.seq });
+        }
         let (body, time) = match absence {
             Some((absent, deadline)) => (Body::Absent(absent), deadline),
             None => (self.decide_body(request, action, time, seed)?, time),
@@ -88,6 +91,16 @@ impl Game {
             return Err(Rejection::Limit { limit: "line_bytes", most: limits::LINE_BYTES_MAX as u64 });
         }
         Ok(entry)
+    }
+
+    /// The entry of the open offer that this is an answer to: whoever answers has seen it.
+    fn offer_answered(&self, ask: &Ask) -> Option<Seq> {
+        let offer = match ask {
+            Ask::Act(Act::Draw(step)) if *step != Step::Offer => self.living.offers.draw(),
+            Ask::Act(Act::Undo(step, _)) if *step != Step::Offer => self.living.offers.undo(),
+            _ => None,
+        };
+        offer.map(|offer| offer.seq)
     }
 
     fn decide_body(&mut self, request: &Request, action: Option<Action>, at: Time, seed: &Seed) -> Result<Body, Rejection> {
@@ -116,12 +129,8 @@ impl Game {
 
     fn read_ask(&self, request: &Request) -> Result<Option<Action>, Rejection> {
         let seats = self.header.seat_count();
-        if let Some(seat) = request.actor.seat.filter(|seat| seat.0 >= seats) {
-            return Err(Rejection::NoSuchSeat { seat, seats });
-        }
-        if let Ask::Act(Act::Remove(seat)) = request.ask
-            && seat.0 >= seats
-        {
+        let named = if let Ask::Act(act) = &request.ask { act.names() } else { None };
+        if let Some(seat) = request.actor.seat.into_iter().chain(named).find(|seat| seat.0 >= seats) {
             return Err(Rejection::NoSuchSeat { seat, seats });
         }
         let shapes = self.rules().shapes();
@@ -180,7 +189,7 @@ impl Game {
         let live = self.living.live;
         let (seat, skipped) = match self.play.step(changes, threw) {
             Verdict::Next { seat, skipped } => (seat, skipped),
-            finished @ Verdict::Finished(_) => return finished,
+            Verdict::Finished(outcome) => return Verdict::Finished(self.without_leavers(outcome)),
         };
         let skipped: SeatSet = skipped.iter().filter(|seat| live.contains(*seat)).collect();
         if live.contains(seat) {
@@ -190,6 +199,18 @@ impl Game {
         let Some((next, passed_over)) = self.play.next_mover(live) else { return Verdict::Next { seat, skipped } };
         self.play.pass_to(next);
         Verdict::Next { seat: next, skipped: passed_over.iter().fold(skipped, SeatSet::with) }
+    }
+
+    /// Who has left does not win, whatever the rules say of its pieces; where that leaves nobody, it is a draw.
+    fn without_leavers(&mut self, outcome: Outcome) -> Outcome {
+        let winners: SeatSet = outcome.winning_seats().iter().filter(|seat| self.living.live.contains(*seat)).collect();
+        if winners == outcome.winning_seats() {
+            return outcome;
+        }
+        let winners = if winners.is_empty() { Winners::Draw } else { Winners::Seats(winners) };
+        let outcome = Outcome { winners, ..outcome };
+        self.play.ends_by(outcome.clone());
+        outcome
     }
 
     /// Whether whoever is behind `by` moves for this seat, whose turn it is.

@@ -89,23 +89,26 @@ impl Game {
         Some(self.entry(actor, deadline, body, seed))
     }
 
-    /// Milliseconds of these outages that fell into the turn and are not credited yet. What is credited puts the end
-    /// of the turn off, so an outage that began before it counts whole, and one entry says so.
+    /// Milliseconds of these outages that fell into the turn and are not credited yet. An outage that a deadline falls
+    /// into puts it off by all of its length, and so maybe into the next one: all at once, so that one entry
+    /// credits what there is to credit.
     fn credit_due(&self, outages: &[(Time, Time)]) -> u64 {
         let Some((clock, deadline)) = self.living.clock.as_ref().and_then(|clock| Some((clock, clock.deadline()?))) else { return 0 };
         if self.head.seq.0 >= limits::ENTRIES_MAX {
             return 0;
         }
-        let (mut at, mut out) = (clock.since(), 0u64);
-        let mut left = deadline.unix_ms().saturating_sub(at.unix_ms()).saturating_sub(clock.credited_ms());
-        for (from, to) in outages.iter().filter(|(_, to)| *to > clock.since()) {
-            let before = from.unix_ms().saturating_sub(at.unix_ms());
-            if before >= left {
+        let own_time = deadline.unix_ms().saturating_sub(clock.credited_ms());
+        let mut outages = outages.to_vec();
+        outages.sort_unstable();
+        let (mut over, mut out) = (clock.since().unix_ms(), 0u64);
+        for (from, to) in outages {
+            // Outages that overlap were the same one for so long.
+            let from = from.unix_ms().max(over);
+            if from >= own_time.saturating_add(out) {
                 break;
             }
-            left -= before;
-            out = out.saturating_add(to.unix_ms().saturating_sub((*from).max(at).unix_ms()));
-            at = at.max(*to);
+            out = out.saturating_add(to.unix_ms().saturating_sub(from));
+            over = over.max(to.unix_ms());
         }
         out.saturating_sub(clock.credited_ms()).min(clock.credit_left())
     }

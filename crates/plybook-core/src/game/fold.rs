@@ -197,18 +197,27 @@ impl Game {
     fn fold_given(&mut self, seq: Seq, seat: Option<Seat>, made: &Move, at: Time) -> Result<(), Against> {
         let Some(seat) = seat else { return Err("a move is a seat's".into()) };
         if self.position().to_move() == Some(seat) {
-            return self.fold_move(seq, Some(seat), made, at);
+            self.fold_step(seq, Some(seat), made)?;
+        } else {
+            let before = self.play.clone();
+            self.play.pass_to(seat);
+            if let Err(against) = self.fold_step(seq, Some(seat), made) {
+                self.play = before;
+                return Err(against);
+            }
         }
-        let before = self.play.clone();
-        self.play.pass_to(seat);
-        let folded = self.fold_move(seq, Some(seat), made, at);
-        if folded.is_err() {
-            self.play = before;
-        }
-        folded
+        self.living.given(at, self.position().to_move());
+        Ok(())
     }
 
     fn fold_move(&mut self, seq: Seq, seat: Option<Seat>, made: &Move, at: Time) -> Result<(), Against> {
+        let seat = self.fold_step(seq, seat, made)?;
+        self.living.moved(&self.header, seat, at, self.play.position().to_move());
+        Ok(())
+    }
+
+    /// The move itself; answers whose it was.
+    fn fold_step(&mut self, seq: Seq, seat: Option<Seat>, made: &Move) -> Result<Seat, Against> {
         let to_move = self.position().to_move().ok_or("the game was finished before it")?;
         if seat != Some(to_move) {
             return Err(format!("it is a move of another seat than {to_move}, whose turn it is").into());
@@ -235,8 +244,7 @@ impl Game {
         }
         self.standing.push(seq);
         self.living.keep_banks();
-        self.living.moved(to_move, at, self.position().to_move());
-        Ok(())
+        Ok(to_move)
     }
 
     fn fold_incident(&mut self, entry: &Entry, incident: &Incident) -> Result<(), String> {

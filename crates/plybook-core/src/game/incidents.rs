@@ -44,7 +44,8 @@ impl Game {
             return Ok(());
         }
         if let (Act::Remove(seat), None) = (act, seat) {
-            return self.check_live(seat);
+            self.check_live(seat)?;
+            return self.not_joined().map_or(Ok(()), Err);
         }
         let Some(seat) = seat else { return Err(Rejection::SeatNeeded) };
         self.check_live(seat)?;
@@ -268,7 +269,7 @@ impl Game {
         let if_expired = self.if_expired();
         if let (Act::Timeout(late), IfExpired::Skip) = (act, if_expired) {
             self.living.idle += 1;
-            self.living.offers.turn_over(late);
+            self.living.offers.turn_over(late, self.header.terms.bot(late).is_none());
         }
         self.living.stand_in |= matches!((act, if_expired), (Act::Timeout(_), IfExpired::Bot));
         let Some(clock) = &mut self.living.clock else { return };

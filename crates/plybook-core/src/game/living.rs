@@ -62,11 +62,19 @@ impl Living {
         }
     }
 
+    /// A move was given at `at`: it costs no time and earns none. No time runs while seats have yet to join.
+    pub(super) fn given(&mut self, at: Time, next: Option<Seat>) {
+        if let Some(clock) = self.clock.as_mut().filter(|clock| clock.running().is_some()) {
+            clock.passed(at, next);
+        }
+    }
+
     /// A move was made at `at`.
-    pub(super) fn moved(&mut self, seat: Seat, at: Time, next: Option<Seat>) {
+    pub(super) fn moved(&mut self, header: &Header, seat: Seat, at: Time, next: Option<Seat>) {
         let stood_in = std::mem::take(&mut self.stand_in);
         self.idle = 0;
-        self.offers.turn_over(seat);
+        // A bot was offered nothing, so its move answers nothing.
+        self.offers.turn_over(seat, header.terms.bot(seat).is_none());
         self.ended = next.is_none().then_some(at);
         match (&mut self.clock, next) {
             (Some(clock), Some(next)) if stood_in => clock.resumed(at, next),
@@ -80,7 +88,9 @@ impl Living {
         self.undos += 1;
         self.idle = 0;
         self.stand_in = false;
-        self.ended = None;
+        if let (Some(_), Some(presence)) = (self.ended.take(), &mut self.presence) {
+            presence.begin_again(at);
+        }
         self.offers.lapse();
         if let Some(clock) = &mut self.clock {
             let banks = self.banks.get(standing).map(Vec::as_slice);
@@ -98,6 +108,11 @@ impl Living {
         if let Some(presence) = &mut self.presence {
             presence.remain(people, at);
         }
+    }
+
+    /// About how much memory the times before each move take, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.banks.first().map_or(0, |banks| self.banks.len() * (size_of::<Vec<Bank>>() + size_of_val(banks.as_slice())))
     }
 
     /// Knows what every seat had before the last `moves` only.

@@ -91,7 +91,7 @@ pub(super) fn follow(game: &mut Game, stored: &StoredEntry) -> Result<Entry, Unf
 /// About how much memory a game takes.
 pub fn estimate_bytes(game: &Game) -> u32 {
     const BASE_BYTES: usize = 2_048;
-    let bytes = BASE_BYTES + game.play().bytes() + size_of_val(game.standing());
+    let bytes = BASE_BYTES + game.bytes();
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
