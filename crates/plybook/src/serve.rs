@@ -95,6 +95,21 @@ struct LimitArgs {
     /// Calls for advice that wait for a thinker; one more is sent away at once
     #[arg(long, env = "PLYBOOK_ADVICE_QUEUE", default_value_t = Limits::default().advice_queue)]
     advice_queue: usize,
+    /// Due games looked after at once; 0 leaves them to other nodes
+    #[arg(long, env = "PLYBOOK_SWEEPERS", default_value_t = Limits::default().sweepers)]
+    sweepers: usize,
+    /// The longest that a node waits before it looks for due games unasked, in ms
+    #[arg(long, env = "PLYBOOK_DUE_POLL_MS", default_value_t = Limits::default().due_poll.as_millis() as u64)]
+    due_poll_ms: u64,
+    /// How long a due game is one node's alone, in ms
+    #[arg(long, env = "PLYBOOK_DUE_LEASE_MS", default_value_t = Limits::default().due_lease.as_millis() as u64)]
+    due_lease_ms: u64,
+    /// How often a node says that it is there, in ms
+    #[arg(long, env = "PLYBOOK_HEARTBEAT_MS", default_value_t = Limits::default().heartbeat.as_millis() as u64)]
+    heartbeat_ms: u64,
+    /// After so long without a word of any node there was none, in ms
+    #[arg(long, env = "PLYBOOK_OUTAGE_AFTER_MS", default_value_t = Limits::default().outage_after.as_millis() as u64)]
+    outage_after_ms: u64,
 }
 
 /// Logs and traces.
@@ -188,6 +203,11 @@ impl LimitArgs {
             advice_nodes_max: self.advice_nodes_max,
             advice_wait: Duration::from_millis(self.advice_wait_ms),
             advice_queue: self.advice_queue,
+            sweepers: self.sweepers,
+            due_poll: Duration::from_millis(self.due_poll_ms),
+            due_lease: Duration::from_millis(self.due_lease_ms),
+            heartbeat: Duration::from_millis(self.heartbeat_ms),
+            outage_after: Duration::from_millis(self.outage_after_ms),
             ..Limits::default()
         }
     }

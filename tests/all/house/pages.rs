@@ -22,8 +22,11 @@ fn every_error_reason_has_a_heading() {
     assert_eq!(headings, reasons, "README.md has one heading of the fourth rank for each reason");
 }
 
-/// `a * b` or a tuple of numbers, as a page prints it.
+/// `a * b`, seconds or a tuple of numbers, as a page prints it.
 fn value(expression: &str) -> String {
+    if let Some(seconds) = expression.strip_prefix("Duration::from_secs(") {
+        return format!("{} s", value(seconds));
+    }
     let product =
         |part: &str| -> Option<u64> { part.split('*').map(|factor| factor.trim().replace(['_', ' '], "").parse::<u64>().ok()).product() };
     let parts = expression.trim_matches(['(', ')', ' ']).split(',');
@@ -73,6 +76,11 @@ fn every_limit_is_in_the_tables() {
         ("advice_nodes_max", limits.advice_nodes_max),
         ("advice_wait", limits.advice_wait.as_secs()),
         ("advice_queue", limits.advice_queue as u64),
+        ("sweepers", limits.sweepers as u64),
+        ("due_poll", limits.due_poll.as_secs()),
+        ("due_lease", limits.due_lease.as_secs()),
+        ("heartbeat", limits.heartbeat.as_secs()),
+        ("outage_after", limits.outage_after.as_secs()),
         ("appends_queue", PostgresOptions::new("").appends_queue as u64),
     ] {
         assert_eq!(value(row(&readme, name).trim_end_matches(" s")), is.to_string(), "{name}");

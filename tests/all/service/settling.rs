@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use plybook_core::Seat;
 use plybook_core::entry::{Act, Actor};
 use plybook_core::game::{Ask, Request};
+use plybook_core::{Seat, Time};
 use plybook_server::upkeep::Chore;
 use plybook_store::{DueKind, Store};
 use plybook_tests::held::Held;
@@ -35,6 +35,7 @@ macro_rules! on_both {
         }
     };
 }
+pub(super) use on_both;
 
 on_both![
     scenario_62_a_move_at_the_deadline_is_in_time_and_a_later_one_finds_the_timeout,
@@ -86,11 +87,11 @@ async fn scenario_59_a_game_that_ends_leaves_the_queue_and_a_late_timer_does_not
     let local = setup.start().await;
     let (store, sweeper) = (store(&local), sweeper_beside(&local).await);
     local.clock.set(START);
-    // By the database's clock it is long due. The timer has fired, and is late.
+    // The timer has fired by the sweeper's clock, and stands still before it has looked.
     sweeper.store.breaks(Call::Entries, Fault::Held);
     let laid = live().clock("per_move 1000 forfeit restore").created(START).laid_into(&*store).await;
-    sweeper.clock.set(laid.after(1_001));
-    until("the row is claimed", || async { sweeper.chores(Chore::Claimed) == 1 }).await;
+    sweeper.clock.set(laid.after(5_000));
+    until("the row is claimed", || async { sweeper.chores(Chore::Claimed) >= 1 }).await;
     let mut game = open(&local, &laid).await;
     game.play("a1 b1 a2 b2 a3").await;
     assert_eq!(laid.rows(&*store).await, []);
@@ -205,9 +206,14 @@ async fn a_finished_game_closes_itself(setup: Setup) {
     let mut game = open(&local, &laid).await;
     game.play("a1 b1 a2 b2 a3").await;
     assert_eq!(laid.rows(&*store).await, [DueKind::Time]);
-    local.clock.set(laid.after(60_000));
-    game.refuses("b3").await.with("GAME_FINISHED").meta("closed", false);
-    local.clock.set(laid.after(60_001));
+    // By the database's clock both rows are long due, so whoever claims the one claims the other too, and looks at it in vain.
+    let other = live().clock("per_move 1000 forfeit restore").created(START).laid_into(&*store).await;
+    local.clock.set(laid.after(1_001));
+    other.until_closed(&*store).await;
+    until("it is looked at in vain", || async { local.chores(Chore::Claimed) >= 2 }).await;
+    assert_eq!((laid.lines(&*store).await.len(), laid.is_closed(&*store).await), (5, false));
+    // By the database's clock the row was put off from now.
+    local.clock.set(Time::from_unix_ms(store.clock_unix_ms().await.unwrap() + 3_600_000));
     let lines = laid.until_closed(&*store).await;
     assert!(lines[5].contains(&laid.after(60_000).to_string()) && lines[5].contains("-:plybook close"), "{lines:?}");
     assert_eq!(laid.rows(&*store).await, []);
@@ -278,7 +284,9 @@ async fn scenario_58_two_sweepers_and_a_move_at_the_same_moment_are_one_entry() 
         let laid = live().clock("per_move 1000 forfeit restore").created(START).laid_into(&*store).await;
         let game = open(&nodes[0], &laid).await;
         let held = Held::before_entry(&database, &laid.id, 2).await;
-        nodes.iter().for_each(|node| node.clock.set(laid.after(1_001)));
+        // Leases end by the database's clock, and the nodes' have to be past that.
+        let over = Time::from_unix_ms(store.clock_unix_ms().await.unwrap() + 3_600_000);
+        nodes.iter().for_each(|node| node.clock.set(over));
         let moving = tokio::spawn({
             let game = game.clone();
             async move { game.refuses("a1").await }

@@ -14,6 +14,9 @@ use tokio_util::sync::CancellationToken;
 use crate::games::reminder::Turn;
 use crate::limits::BOT_JOBS_MAX;
 
+/// Calls that wait for whoever plays: one that begins each job, and as many that follow.
+const CALLS_MAX: usize = 2 * BOT_JOBS_MAX;
+
 /// What is to be done.
 pub(super) enum Call {
     /// A job begins.
@@ -25,9 +28,9 @@ pub(super) enum Call {
 /// See the module.
 pub(super) struct Turns {
     jobs: Mutex<HashMap<GameKey, Job>>,
-    calls: mpsc::UnboundedSender<Call>,
+    calls: mpsc::Sender<Call>,
     /// Taken by whoever plays.
-    to_play: Mutex<Option<mpsc::UnboundedReceiver<Call>>>,
+    to_play: Mutex<Option<mpsc::Receiver<Call>>>,
 }
 
 #[derive(Default)]
@@ -45,12 +48,12 @@ struct Thought {
 
 impl Turns {
     pub(super) fn new() -> Turns {
-        let (calls, to_play) = mpsc::unbounded_channel();
+        let (calls, to_play) = mpsc::channel(CALLS_MAX);
         Turns { jobs: Mutex::default(), calls, to_play: Mutex::new(Some(to_play)) }
     }
 
     /// The calls, for whoever plays; once.
-    pub(super) fn take(&self) -> Option<mpsc::UnboundedReceiver<Call>> {
+    pub(super) fn take(&self) -> Option<mpsc::Receiver<Call>> {
         self.to_play.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
@@ -65,9 +68,12 @@ impl Turns {
         if jobs.len() >= BOT_JOBS_MAX {
             return false;
         }
-        jobs.insert(key, Job { claim, ..Job::default() });
-        // Once nobody plays any more, the node is going away.
-        self.calls.send(Call::Begin(key)).is_ok()
+        // Refused where too many calls wait, or nobody plays any more since the node is going away.
+        let called = self.calls.try_send(Call::Begin(key)).is_ok();
+        if called {
+            jobs.insert(key, Job { claim, ..Job::default() });
+        }
+        called
     }
 
     /// A job looks at its game, and takes over the claim that there is.
@@ -115,7 +121,8 @@ impl Turns {
         let thought = jobs.get_mut(&key).and_then(|job| job.thought.as_mut());
         if let Some(thought) = thought.filter(|thought| thought.head < seq) {
             thought.head = seq;
-            let _ = self.calls.send(Call::Follow(key));
+            // Not followed, its answer is refused by the head.
+            let _ = self.calls.try_send(Call::Follow(key));
         }
     }
 
