@@ -11,5 +11,6 @@ mod readme;
 mod rules;
 mod scenarios;
 mod service;
+mod sim;
 mod store;
 mod verify;

@@ -30,6 +30,7 @@ pub mod random;
 pub mod refused;
 
 pub mod strategies;
+pub mod sim;
 pub mod table;
 pub mod toy;
 pub mod vectors;
