@@ -28,9 +28,8 @@ pub mod postgres;
 pub mod proxy;
 pub mod random;
 pub mod refused;
-
-pub mod strategies;
 pub mod sim;
+pub mod strategies;
 pub mod table;
 pub mod toy;
 pub mod vectors;

@@ -78,7 +78,8 @@ impl World<'_> {
                 false => Some(answer.unwrap_or_else(|error| Err(Refusal::internal(error.to_string())))),
             },
             () = line.falls_asleep() => {
-                self.awaited.push(Awaited { node, game, number, task });
+                let was_answered = self.games[game].ledger.is_answered(number);
+                self.awaited.push(Awaited { node, game, number, was_answered, task });
                 None
             }
         }
@@ -104,15 +105,17 @@ impl World<'_> {
 
     /// Those whose node has woken up hear something after all.
     pub(super) async fn hears_late(&mut self) -> Result<(), String> {
-        for Awaited { node, game, number, mut task } in std::mem::take(&mut self.awaited) {
+        for Awaited { node, game, number, was_answered, mut task } in std::mem::take(&mut self.awaited) {
             let line = std::sync::Arc::clone(&self.nodes[node].line);
             tokio::select! {
                 biased;
                 answer = &mut task => {
-                    let answer = answer.ok().filter(|_| !line.is_dead());
+                    // Of two copies on their way at once, one may be refused before the other is accepted.
+                    let crossed = !was_answered && self.games[game].ledger.is_answered(number);
+                    let answer = answer.ok().filter(|answer| !line.is_dead() && !(crossed && matches!(answer, Err(Refusal::Rejected { .. }))));
                     self.hears(game, number, answer).await?;
                 }
-                () = line.falls_asleep() => self.awaited.push(Awaited { node, game, number, task }),
+                () = line.falls_asleep() => self.awaited.push(Awaited { node, game, number, was_answered, task }),
             }
         }
         Ok(())
@@ -170,7 +173,6 @@ impl World<'_> {
         }
         self.told.note(self.shelf.time().now(), format!("game {game}: {} at once", numbers.len()));
         self.tally.faults.note("request/AtOnce");
-        let mut tasks = Vec::new();
         for number in numbers {
             let node = self.awake();
             let (key, asked) = (self.games[game].key, self.games[game].ledger.get(number).clone());
@@ -178,8 +180,8 @@ impl World<'_> {
             self.told.note(self.shelf.time().now(), what);
             let games = std::sync::Arc::clone(&self.nodes[node].games);
             let task = tokio::spawn(async move { games.act(key, asked.id, asked.request).await });
-            self.awaited.push(Awaited { node, game, number, task });
-            tasks.push(number);
+            let was_answered = self.games[game].ledger.is_answered(number);
+            self.awaited.push(Awaited { node, game, number, was_answered, task });
         }
         self.hears_late().await?;
         self.calms_down().await?;

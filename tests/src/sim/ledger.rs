@@ -54,6 +54,11 @@ impl Ledger {
         &self.0
     }
 
+    /// Whether an entry is known to be the answer.
+    pub fn is_answered(&self, number: usize) -> bool {
+        matches!(self.0[number].answer, Heard::Entry(_))
+    }
+
     /// The request with this id.
     pub fn find(&self, id: Uuid) -> Option<&Asked> {
         self.0.iter().find(|asked| asked.id.id == id)

@@ -76,6 +76,8 @@ pub(super) struct Awaited {
     pub(super) node: usize,
     pub(super) game: usize,
     pub(super) number: usize,
+    /// Whether an answer to the same request was known when it was sent.
+    pub(super) was_answered: bool,
     pub(super) task: JoinHandle<Result<Acted, Refusal>>,
 }
 
