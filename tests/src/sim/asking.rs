@@ -112,7 +112,8 @@ impl World<'_> {
                 answer = &mut task => {
                     // Of two copies on their way at once, one may be refused before the other is accepted.
                     let crossed = !was_answered && self.games[game].ledger.is_answered(number);
-                    let answer = answer.ok().filter(|answer| !line.is_dead() && !(crossed && matches!(answer, Err(Refusal::Rejected { .. }))));
+                    let counts = |answer: &Result<Acted, Refusal>| !(crossed && matches!(answer, Err(Refusal::Rejected { .. })));
+                    let answer = answer.ok().filter(|_| !line.is_dead()).filter(counts);
                     self.hears(game, number, answer).await?;
                 }
                 () = line.falls_asleep() => self.awaited.push(Awaited { node, game, number, was_answered, task }),
