@@ -17,7 +17,7 @@ use crate::wire::{PlayedGame, Wire};
 #[derive(Clone, Debug)]
 pub enum Asks {
     /// CreateGame.
-    Create(v1::CreateGameRequest),
+    Create(Box<v1::CreateGameRequest>),
     /// MakeMove.
     Move(v1::MakeMoveRequest),
     /// Undo.
@@ -60,7 +60,7 @@ impl Answer {
 
 impl From<v1::CreateGameRequest> for Asks {
     fn from(request: v1::CreateGameRequest) -> Asks {
-        Asks::Create(request)
+        Asks::Create(Box::new(request))
     }
 }
 
@@ -111,7 +111,7 @@ impl Wire {
     pub async fn sends(&self, asks: impl Into<Asks>) -> Result<Answer, Status> {
         let event = match asks.into() {
             Asks::Create(request) => {
-                let game = self.games().create_game(in_time(request)).await?.into_inner().game;
+                let game = self.games().create_game(in_time(*request)).await?.into_inner().game;
                 return Ok(Answer::Game(Box::new(game.unwrap())));
             }
             Asks::Move(request) => self.games().make_move(in_time(request)).await?.into_inner().event,

@@ -57,11 +57,7 @@ impl Answer {
     fn of(refusal: Refusal) -> Answer {
         use ErrorReason as R;
         match refusal {
-            Refusal::InvalidField { field, why } => {
-                let mut answer = Answer::new(Code::InvalidArgument, R::InvalidParameter, format!("{field}: {why}"));
-                answer.field = Some((field, why));
-                answer
-            }
+            Refusal::InvalidField { field, why } => Answer::field(field, why),
             Refusal::InvalidRequestId => {
                 Answer::new(Code::InvalidArgument, R::InvalidRequestId, "request_id: a UUID is required; repeat the same one to retry")
             }
@@ -128,15 +124,17 @@ impl Answer {
         }
     }
 
+    fn field(field: String, why: String) -> Answer {
+        let mut answer = Answer::new(Code::InvalidArgument, ErrorReason::InvalidParameter, format!("{field}: {why}"));
+        answer.field = Some((field, why));
+        answer
+    }
+
     fn rejected(rejection: Rejection) -> Answer {
         use ErrorReason as R;
         let message = rejection.to_string();
         match rejection {
-            Rejection::NoSuchSeat { .. } => {
-                let mut answer = Answer::new(Code::InvalidArgument, R::InvalidParameter, format!("seat: {message}"));
-                answer.field = Some(("seat".to_owned(), message));
-                answer
-            }
+            Rejection::NoSuchSeat { .. } | Rejection::SeatNeeded => Answer::field("seat".to_owned(), message),
             Rejection::InvalidAction { accepted, .. } => {
                 Answer::new(Code::InvalidArgument, R::InvalidAction, message).with("accepted", accepted.join(","))
             }
@@ -158,11 +156,6 @@ impl Answer {
             Rejection::NothingToUndo => Answer::new(Code::FailedPrecondition, R::NothingToUndo, message),
             Rejection::UndoNotAllowed(why) => Answer::new(Code::FailedPrecondition, R::UndoNotAllowed, message).with("cause", why.code()),
             Rejection::Limit { limit, most } => Answer::limit(limit, most),
-            Rejection::SeatNeeded => {
-                let mut answer = Answer::new(Code::InvalidArgument, R::InvalidParameter, format!("seat: {message}"));
-                answer.field = Some(("seat".to_owned(), message));
-                answer
-            }
             Rejection::SeatLeft { seat } => Answer::new(Code::FailedPrecondition, R::SeatLeft, message).with("seat", seat),
             Rejection::BotSeat { seat } => Answer::new(Code::FailedPrecondition, R::SeatIsBot, message).with("seat", seat),
             Rejection::OfferNotAllowed(why) => Answer::new(Code::FailedPrecondition, R::OfferNotAllowed, message).with("cause", why.code()),

@@ -4,8 +4,8 @@ use plybook_proto::v1::{self, LeftBecause, UndoBy, event::Body};
 use plybook_server::signing::{Keys, SigningKey};
 use plybook_tests::both::on_both;
 use plybook_tests::injected::{Local, over_sqlite};
-use plybook_tests::live::bot;
-use plybook_tests::wire::fresh;
+use plybook_tests::live::{Live, bot};
+use plybook_tests::wire::{PlayedGame, fresh};
 
 fn left(game: &v1::Game) -> Vec<(u32, LeftBecause, u64)> {
     game.left_seats.iter().map(|left| (left.seat, left.because(), left.seq)).collect()
@@ -124,13 +124,14 @@ async fn every_request_may_ask_for_a_receipt() {
     let wire = local.wire().await;
     let mut game = wire.game().undo(UndoBy::Agreement).absence(1_000, v1::IfAway::ClaimDraw).await;
     game.play("a1").await;
-    let mut steps: Vec<Box<dyn Fn(&plybook_tests::wire::PlayedGame) -> plybook_tests::live::Live>> = Vec::new();
-    steps.push(Box::new(|game| game.offering_draw(0)));
-    steps.push(Box::new(|game| game.answering_draw(1, v1::OfferAnswer::Decline)));
-    steps.push(Box::new(|game| game.offering_undo(0, 2)));
-    steps.push(Box::new(|game| game.answering_undo(1, 2, v1::OfferAnswer::Accept)));
-    steps.push(Box::new(|game| game.reporting(1, false)));
-    steps.push(Box::new(|game| game.aborting(Some(0))));
+    let steps: [fn(&PlayedGame) -> Live; 6] = [
+        |game| game.offering_draw(0),
+        |game| game.answering_draw(1, v1::OfferAnswer::Decline),
+        |game| game.offering_undo(0, 2),
+        |game| game.answering_undo(1, 2, v1::OfferAnswer::Accept),
+        |game| game.reporting(1, false),
+        |game| game.aborting(Some(0)),
+    ];
     for step in steps {
         let (event, receipt) = wire.asks(step(&game).with_receipt()).await.unwrap();
         let (event, receipt) = (game.sees(event.unwrap()), receipt.unwrap());
