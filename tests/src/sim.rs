@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | [`time`] | the time of a world, which stands still until somebody lets it pass |
 //! | [`shelf`] | the one real store of a world, by the world's time |
-//! | [`line`] | a node's line to the store, on which things go wrong |
+//! | [`mod@line`] | a node's line to the store, on which things go wrong |
 //! | [`faults`] | what goes wrong, and how often it did |
 //! | [`node`] | a node: the service's games over its line |
 //! | [`agreement`] | what a game is about: ruleset, terms, what may be taken back |
