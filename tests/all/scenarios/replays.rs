@@ -1,6 +1,7 @@
 //! E: replays after rule changes. (What else can be wrong with snapshots: `service/snapshots.rs`.)
 
 use plybook_core::Digest;
+use plybook_core::game::SNAPSHOT_FORMAT as FORMAT;
 use plybook_proto::v1::{self, BookVerdict, UndoBy};
 use plybook_server::games::snapshots::Fate;
 use plybook_tests::careless;
@@ -149,15 +150,17 @@ async fn scenario_43_snapshots_that_no_longer_load_are_rebuilt_from_the_book() {
     let game = wire.game().mnk(100, 100, 100).seed(&SEED).await;
     let mut book = LongBook::of(&wire.book(&game.id).await, SEED);
     book.write_until(&database, 3_000).await;
-    let kept = async || database.column("SELECT seq || ' ' || md5(bytes) FROM snapshot WHERE format = 1 ORDER BY seq").await;
+    let ours = format!("SELECT seq || ' ' || md5(bytes) FROM snapshot WHERE format = {FORMAT} ORDER BY seq");
+    let kept = async || database.column(&ours).await;
     let now = wire.get(&game.id).await;
     until("the snapshots are kept", || async { kept().await.len() == 2 }).await;
     let good = kept().await;
+    let newer = format!("DELETE FROM snapshot WHERE format < {FORMAT}; UPDATE snapshot SET format = format + 1");
     for (spoilt, fate) in [
         ("UPDATE snapshot SET bytes = set_byte(bytes, 300, get_byte(bytes, 300) # 1)", Fate::Corrupt),
         ("UPDATE snapshot SET bytes = substr(bytes, 1, 40)", Fate::Corrupt),
-        ("UPDATE snapshot SET format = 0", Fate::OtherFormat),
-        ("DELETE FROM snapshot WHERE format = 0; UPDATE snapshot SET format = 2", Fate::OtherFormat),
+        ("UPDATE snapshot SET format = format - 1", Fate::OtherFormat),
+        (&newer, Fate::OtherFormat),
         ("UPDATE snapshot SET digest = sha256('a lost future')", Fate::OtherDigest),
         ("DELETE FROM snapshot", Fate::Missing),
     ] {
