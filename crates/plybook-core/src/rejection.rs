@@ -85,7 +85,7 @@ pub enum Rejection {
         to_move: Seat,
     },
     /// The service moves for this seat, and nobody else does.
-    #[error("seat {seat} is played by a bot")]
+    #[error("a bot moves for seat {seat}")]
     BotSeat {
         /// The seat.
         seat: Seat,

@@ -12,6 +12,16 @@ use crate::presence::AbsencePolicy;
 use crate::seat::{Seat, SeatSet};
 use crate::{limits, scan};
 
+/// Which term cannot be kept, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{term}: {why}")]
+pub struct Unkept {
+    /// The word in the contract.
+    pub term: &'static str,
+    /// What goes on after it.
+    pub why: String,
+}
+
 /// The terms of a game.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
@@ -43,25 +53,34 @@ impl Terms {
     }
 
     /// Whether they can be kept at a table with so many seats and this undo policy.
-    pub fn check(&self, seats: u8, undo: UndoPolicy) -> Result<(), String> {
+    pub fn check(&self, seats: u8, undo: UndoPolicy) -> Result<(), Unkept> {
+        let unkept = |term, why: &str| Err(Unkept { term, why: why.to_owned() });
+        let within = |term, least: u64, most: u64, unit: &str| Err(Unkept { term, why: format!("is {least} to {most}{unit}") });
         if self.bots.iter().any(|(seat, _)| seat.0 >= seats) || !self.bots.is_sorted_by(|(a, _), (b, _)| a < b) {
-            return Err("bots stand by seat, and each seat has one at most".to_owned());
+            return unkept("bots", "stand by seat, and each seat has one at most");
         }
-        self.bots.iter().map(|(_, bot)| bot).chain(&self.fallback).try_for_each(Bot::check)?;
+        let bots = self.bots.iter().map(|(_, bot)| bot).chain(&self.fallback);
+        bots.map(Bot::check).collect::<Result<(), _>>().map_err(|why| Unkept { term: "bots", why })?;
         let lets_bot_move = self.clock.as_ref().is_some_and(|clock| clock.if_expired == IfExpired::Bot);
         if self.fallback.is_some() != (lets_bot_move || !self.bots.is_empty()) {
-            return Err("there is a fallback exactly where a bot may move".to_owned());
+            return unkept("fallback", "is there exactly where a bot may move");
         }
-        self.clock.as_ref().map_or(Ok(()), ClockPolicy::check)?;
-        self.absence.as_ref().map_or(Ok(()), AbsencePolicy::check)?;
-        if self.undo_limit.is_some_and(|limit| !(1..=limits::ENTRIES_MAX).contains(&limit) || undo.by == UndoBy::None) {
-            return Err("a limit of undos is a number from 1, where somebody may undo".to_owned());
+        self.clock.as_ref().map_or(Ok(()), ClockPolicy::check).map_err(|why| Unkept { term: "clock", why })?;
+        self.absence.as_ref().map_or(Ok(()), AbsencePolicy::check).map_err(|why| Unkept { term: "absence", why })?;
+        if self.undo_limit.is_some() && undo.by == UndoBy::None {
+            return unkept("undo_limit", "is for games in which somebody may undo");
+        }
+        if self.undo_limit.is_some_and(|limit| !(1..=limits::ENTRIES_MAX).contains(&limit)) {
+            return within("undo_limit", 1, limits::ENTRIES_MAX.into(), "");
         }
         if self.abort_before.is_some_and(|plies| plies > limits::ENTRIES_MAX) {
-            return Err(format!("a game may be aborted before at most {} moves", limits::ENTRIES_MAX));
+            return within("abort_before_plies", 0, limits::ENTRIES_MAX.into(), "");
         }
-        if self.close_after_ms.is_some_and(|ms| !(1..=limits::CLOSE_AFTER_MS_MAX).contains(&ms) || !undo.after_end) {
-            return Err(format!("a game that may be reopened closes itself after 1 to {} milliseconds", limits::CLOSE_AFTER_MS_MAX));
+        if self.close_after_ms.is_some() && !undo.after_end {
+            return unkept("close_after", "is for games that may be reopened: undo after the end");
+        }
+        if self.close_after_ms.is_some_and(|ms| !(1..=limits::CLOSE_AFTER_MS_MAX).contains(&ms)) {
+            return within("close_after", 1, limits::CLOSE_AFTER_MS_MAX, " milliseconds");
         }
         Ok(())
     }

@@ -286,12 +286,12 @@ fn terms_have_one_form_and_their_bounds() {
         let error = Header::parse(&text).expect_err(terms);
         assert!(error.why.contains(why), "{terms:?}: {error}, not {why:?}");
     };
-    wrong("bot 2 random@1 1\nfallback random@1 1", "bots stand by seat");
-    wrong("bot 1 random@1 1\nbot 0 random@1 1\nfallback random@1 1", "bots stand by seat");
-    wrong("bot 0 random@1 1\nbot 0 random@1 1\nfallback random@1 1", "bots stand by seat");
-    wrong("bot 0 random@1 1", "there is a fallback exactly");
-    wrong("fallback random@1 1", "there is a fallback exactly");
-    wrong("clock per_move 5 bot keep", "there is a fallback exactly");
+    wrong("bot 2 random@1 1\nfallback random@1 1", "bots: stand by seat");
+    wrong("bot 1 random@1 1\nbot 0 random@1 1\nfallback random@1 1", "bots: stand by seat");
+    wrong("bot 0 random@1 1\nbot 0 random@1 1\nfallback random@1 1", "bots: stand by seat");
+    wrong("bot 0 random@1 1", "fallback: is there exactly");
+    wrong("fallback random@1 1", "fallback: is there exactly");
+    wrong("clock per_move 5 bot keep", "fallback: is there exactly");
     wrong("bot 0 random@0 1\nfallback random@1 1", "version is a number from 1");
     wrong("bot 0 random@1 0\nfallback random@1 1", "1 to 1000000000 nodes");
     wrong("bot 0 random@1 1000000001\nfallback random@1 1", "1 to 1000000000 nodes");
@@ -304,15 +304,15 @@ fn terms_have_one_form_and_their_bounds() {
     wrong("absence 0 forfeit", "1 to 2592000000 milliseconds");
     wrong("absence 2592000001 forfeit", "1 to 2592000000 milliseconds");
     wrong("absence 5 vanish", "does not become of a seat");
-    wrong("undo-limit 0", "a number from 1");
-    wrong("undo-limit 200001", "a number from 1");
-    wrong("abort-before 200001", "before at most 200000 moves");
+    wrong("undo-limit 0", "undo_limit: is 1 to 200000");
+    wrong("undo-limit 200001", "undo_limit: is 1 to 200000");
+    wrong("abort-before 200001", "abort_before_plies: is 0 to 200000");
     wrong("close-after 0", "1 to 31622400000 milliseconds");
     wrong("close-after 31622400001", "1 to 31622400000 milliseconds");
     wrong("rematch 1234", "is not a UUID");
     wrong("undo-limit 1\nclock per_move 5 forfeit keep", "follows the header's last line");
     let nobody = plybook_tests::table::table().undo_by(UndoBy::None).header().to_string();
-    assert!(Header::parse(&format!("{nobody}\nundo-limit 1")).unwrap_err().why.contains("where somebody may undo"));
+    assert!(Header::parse(&format!("{nobody}\nundo-limit 1")).unwrap_err().why.contains("in which somebody may undo"));
     assert!(Header::parse(&format!("{nobody}\nclose-after 5")).unwrap_err().why.contains("that may be reopened"));
 }
 

@@ -22,6 +22,16 @@ fn every_error_reason_has_a_heading() {
     assert_eq!(headings, reasons, "README.md has one heading of the fourth rank for each reason");
 }
 
+#[test]
+fn the_readme_lists_its_sections_in_their_order() {
+    let readme = page("README.md").text;
+    let prose = readme.split("\n```").step_by(2);
+    let sections: Vec<&str> = prose.flat_map(str::lines).filter_map(|line| line.strip_prefix("## ")).collect();
+    let listed: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("- [")?.split(']').next()).collect();
+    assert!(sections.len() > 10, "the page is read");
+    assert_eq!(listed, sections.iter().copied().filter(|section| *section != "Licence").collect::<Vec<_>>());
+}
+
 /// `a * b`, seconds or a tuple of numbers, as a page prints it.
 fn value(expression: &str) -> String {
     if let Some(seconds) = expression.strip_prefix("Duration::from_secs(") {

@@ -60,7 +60,7 @@ impl<'a> Lines<'a> {
             Some(other) => return Err(format!("{other:?} is not a value of \"receipts\"")),
         };
         let terms = Terms::read(|key| self.optional(key))?;
-        terms.check(seats.len() as u8, undo)?;
+        terms.check(seats.len() as u8, undo).map_err(|unkept| unkept.to_string())?;
         let rematch_of = self.optional("rematch")?;
         let rematch_of = rematch_of.map(|text| Uuid::try_parse(text).map_err(|_| format!("{text:?} is not a UUID"))).transpose()?;
         if self.rest.next().is_some() {

@@ -121,5 +121,5 @@ fn check(terms: &Terms, setting: &Setting<'_>) -> Result<(), Refusal> {
         let why = "a shown throw is taken back with everybody's consent alone: by agreement, or by a caller that is trusted";
         return Err(Refusal::field("undo_policy.over_throw", why));
     }
-    terms.check(setting.seats, setting.undo).map_err(|why| Refusal::field("terms", why))
+    terms.check(setting.seats, setting.undo).map_err(|unkept| Refusal::field(format!("terms.{}", unkept.term), unkept.why))
 }

@@ -13,7 +13,9 @@ pub(super) async fn seat_is_bot(bench: &Bench) -> Refused {
     for live in [game.resigning(1), game.aborting(Some(1)), game.offering_draw(1), game.answering_draw(1, OfferAnswer::Accept)] {
         game.refuses_act(live).await.with("SEAT_IS_BOT").meta("seat", 1);
     }
-    game.refuses_undo(game.asks_undo(1, None)).await.only(&["head_seq", "seat"]).meta("seat", 1).meta("head_seq", 1).clone()
+    let refused = game.refuses_undo(game.asks_undo(1, None)).await;
+    assert_eq!(refused.message, "a bot moves for seat 1", "also of a person's seat whose time ran out");
+    refused.only(&["head_seq", "seat"]).meta("seat", 1).meta("head_seq", 1).clone()
 }
 
 pub(super) async fn offer_not_allowed(bench: &Bench) -> Refused {
