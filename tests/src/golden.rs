@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use plybook_core::entry::{Act, Body, Step};
 use plybook_core::game::{Ask, Request};
-use plybook_core::header::{Principal, UndoBy};
-use plybook_core::{Book, Digest, Entry, Game, Rejection, Seed, Seq, Terms, Time};
+use plybook_core::header::Principal;
+use plybook_core::{Book, Digest, Entry, Game, Rejection, Seed, Seq, Time};
 use plybook_rulesets::Registry;
 
 use crate::toy;
@@ -78,15 +78,6 @@ impl Golden {
     }
 }
 
-impl Golden {
-    /// Whether it is of a live game: it has terms, or more than moves and undos of a seat's own.
-    pub fn is_live(&self) -> bool {
-        let header = self.book.header();
-        let terms = header.terms != Terms::default() || header.rematch_of.is_some() || header.undo.by == UndoBy::Agreement;
-        terms || self.entries().iter().any(|entry| matches!(entry.body, Body::Incident(_)))
-    }
-}
-
 /// The entry as the game comes to it again: decided, settled, or given as it stands.
 pub fn again(game: &mut Game, entry: &Entry, seed: &Seed) -> Result<Entry, Rejection> {
     match &entry.body {
@@ -107,7 +98,7 @@ pub fn is_settled(entry: &Entry) -> bool {
 }
 
 /// An outage that this entry credits, if it credits one.
-fn outages(game: &Game, entry: &Entry) -> Vec<(Time, Time)> {
+pub fn outages(game: &Game, entry: &Entry) -> Vec<(Time, Time)> {
     match (&entry.body, game.clock()) {
         (Body::Incident(incident), Some(clock)) => match incident.act {
             Act::Credit(ms) => vec![(clock.since(), Time::from_unix_ms(clock.since().unix_ms() + clock.credited_ms() + ms))],

@@ -1,68 +1,86 @@
-//! The goldens through the service: the same bytes over either store, at every entry.
+//! The goldens through the service: the same bytes over either store, at every entry; what the service does by itself too.
 
+use std::sync::Arc;
+
+use plybook_bots::again::hand;
 use plybook_core::entry::{Act, Body, Claim, Entry, Step};
 use plybook_core::header::{SeedFrom, UndoBy};
 use plybook_core::verify::{DiceClaim, verify};
-use plybook_core::{Digest, Game, Header, ParamValue, SeatSet, Seq};
+use plybook_core::{Digest, Game, Header, ParamValue, SeatSet, Seq, Time};
 use plybook_proto::v1::{self, AbsenceClaim, OfferAnswer, param_value::Value};
 use plybook_server::replies;
 use plybook_server::signing::{Keys, SigningKey};
+use plybook_store::Outage;
 use plybook_tests::golden::{self, Golden, asked_at};
 use plybook_tests::injected::{Local, Setup, over_postgres, over_sqlite};
+use plybook_tests::patience::until;
 use plybook_tests::postgres;
+use plybook_tests::refused::Refused;
+use plybook_tests::strategies::Pace;
 use plybook_tests::wire::{PlayedGame, Wire, fresh, notated};
 
-/// Goldens that are forks of another game: they are not created and played like the others.
-const FORKS: [&str; 3] = ["snakes_and_ladders-fork", "snakes_and_ladders-fork-joint", "snakes_and_ladders-fork-joint-absent"];
+/// Goldens that come from another game: they are not created and played like the others.
+const FROM_OTHERS: [&str; 4] =
+    ["mnk-rematch", "snakes_and_ladders-fork", "snakes_and_ladders-fork-joint", "snakes_and_ladders-fork-joint-absent"];
 
 fn played() -> impl Iterator<Item = Golden> {
-    golden::all().into_iter().filter(|golden| !FORKS.contains(&golden.name.as_str()) && !golden.is_live())
+    golden::all().into_iter().filter(|golden| !FROM_OTHERS.contains(&golden.name.as_str()))
 }
 
 #[test]
-fn all_but_forks_are_played() {
-    let forks: Vec<String> =
-        golden::all().into_iter().filter(|golden| golden.book.header().origin.is_some()).map(|golden| golden.name).collect();
-    assert_eq!(forks, FORKS);
+fn all_that_begin_by_themselves_are_played() {
+    let from_another = |header: &Header| header.origin.is_some() || header.rematch_of.is_some();
+    let others: Vec<String> =
+        golden::all().into_iter().filter(|golden| from_another(golden.book.header())).map(|golden| golden.name).collect();
+    assert_eq!(others, FROM_OTHERS);
+}
+
+/// A node that does nothing by itself but move for bots, and that when it is told to.
+struct Stage {
+    local: Local,
+    pace: Arc<Pace>,
 }
 
 /// With a key, for the games whose policy asks for receipts.
-async fn start(setup: Setup) -> Local {
+async fn start(setup: Setup) -> Stage {
     let key = SigningKey::from_seed(&[1; 32]).unwrap();
-    setup.registry(golden::registry()).keys(Keys::new(Some(key), [])).start().await
+    let pace = Arc::new(Pace::default());
+    let local = setup.registry(golden::registry()).bots(pace.bots()).keys(Keys::new(Some(key), [])).start().await;
+    pace.sets(&local.clock);
+    Stage { local, pace }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn goldens_come_out_the_same_over_sqlite() {
-    let local = start(over_sqlite().await).await;
-    run_all(&local).await;
+    let stage = start(over_sqlite().await).await;
+    run_all(&stage).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn goldens_come_out_the_same_over_postgres() {
     let database = postgres::database().await;
-    let local = start(over_postgres(&database).await).await;
-    run_all(&local).await;
+    let stage = start(over_postgres(&database).await).await;
+    run_all(&stage).await;
     let cold = start(over_postgres(&database).await).await;
     for golden in played() {
-        every_entry_reads_as_the_fold(&cold.wire().await, &golden).await;
+        every_entry_reads_as_the_fold(&cold.local.wire().await, &golden).await;
     }
 }
 
-async fn run_all(local: &Local) {
+async fn run_all(stage: &Stage) {
     let goldens = golden::all();
     let registry = golden::registry();
     for card in registry.cards() {
         assert!(goldens.iter().any(|golden| golden.book.header().ruleset == card.id()), "{} has a golden", card.id());
     }
     for golden in played() {
-        run(local, &golden).await;
-        every_entry_reads_as_the_fold(&local.wire().await, &golden).await;
+        run(stage, &golden).await;
+        every_entry_reads_as_the_fold(&stage.local.wire().await, &golden).await;
     }
 }
 
 /// Plays a golden with its own time, ids and seed.
-async fn run(local: &Local, golden: &Golden) {
+async fn run(Stage { local, pace }: &Stage, golden: &Golden) {
     let (wire, header, name) = (local.wire().await, golden.book.header(), &golden.name);
     local.clock.set(header.created);
     local.ids.next_game(header.game);
@@ -71,10 +89,23 @@ async fn run(local: &Local, golden: &Golden) {
     }
     let created = wire.games().create_game(creation(header, golden)).await.unwrap().into_inner().game.unwrap();
     let mut digests = vec![(created.seq, created.position.unwrap().position_digest)];
-    for entry in golden.entries() {
-        local.clock.set(asked_at(&entry));
-        let position = send(&wire, &header.game.to_string(), &entry).await;
+    pace.answers_at([]);
+    let mut game = Game::new(header.clone(), golden::registry().rules_of(header).unwrap());
+    let entries = golden.entries();
+    for (index, entry) in entries.iter().enumerate() {
+        let position = if hand(entry).is_some() {
+            moves_by_itself(&wire, golden, &entries[index..], pace).await
+        } else if golden::is_settled(entry) {
+            local.store.tells_outages(outages(&game, entry));
+            local.clock.set(Time::from_unix_ms(entry.time.unix_ms() + 1));
+            settles(&wire, golden, entry).await
+        } else {
+            pace.answers_at([]);
+            local.clock.set(asked_at(entry));
+            send(&wire, &header.game.to_string(), entry).await
+        };
         digests.push((position.seq, position.position_digest));
+        game.apply(entry).unwrap();
     }
     let want: Vec<(u64, Vec<u8>)> = golden.positions.iter().map(|(seq, digest)| (u64::from(seq.0), digest.0.to_vec())).collect();
     assert_eq!(digests, want, "positions of {name}");
@@ -82,6 +113,33 @@ async fn run(local: &Local, golden: &Golden) {
     let file = wire.book(&header.game.to_string()).await;
     let signature = file.strip_prefix(&golden.book.print()).unwrap_or_else(|| panic!("the file of {name}"));
     assert!(signature.starts_with("signed ") && signature.lines().count() == 1, "{name}: {signature}");
+}
+
+/// The position at an entry that nobody asked for, once it is there.
+async fn position_at(wire: &Wire, golden: &Golden, entry: &Entry) -> v1::Position {
+    let (id, seq) = (golden.book.header().game.to_string(), u64::from(entry.seq.0));
+    until(&format!("{} comes to entry {seq}", golden.name), || async { wire.get(&id).await.seq >= seq }).await;
+    wire.try_get(&id, Some(seq)).await.unwrap().position.unwrap()
+}
+
+/// The bots move at the times of their entries, as many of them as are in a row.
+async fn moves_by_itself(wire: &Wire, golden: &Golden, entries: &[Entry], pace: &Pace) -> v1::Position {
+    let by_bots = entries.iter().take_while(|entry| hand(entry).is_some());
+    pace.answers_at(by_bots.map(|entry| (position_of(golden, Seq(entry.seq.0 - 1)), entry.time)));
+    position_at(wire, golden, &entries[0]).await
+}
+
+/// A millisecond after the deadline somebody asks for something, and whatever that is, it is refused.
+async fn settles(wire: &Wire, golden: &Golden, entry: &Entry) -> v1::Position {
+    let (game_id, expected_seq) = (golden.book.header().game.to_string(), Some(u64::from(entry.seq.0) - 1));
+    let request = v1::CloseGameRequest { request_id: fresh(), game_id, expected_seq, with_receipt: false };
+    Refused::by(wire.games().close_game(request).await);
+    position_at(wire, golden, entry).await
+}
+
+/// What the node has to know, so that this entry credits what it does.
+fn outages(game: &Game, entry: &Entry) -> Vec<Outage> {
+    golden::outages(game, entry).into_iter().map(|(from, to)| Outage { from, to }).collect()
 }
 
 /// VerifyGame says what a check of the file says.

@@ -119,6 +119,10 @@ async fn a_request_that_is_refused_has_settled_what_was_overdue(setup: Setup) {
     let mut game = open(&local, &laid).await;
     assert_eq!(game.to_move, Some(1));
     game.play("b2").await;
+    // Whoever would close a game whose last deadline has passed is told that it is over, not that it goes on.
+    local.clock.set(laid.after(2_501));
+    game.refuses_close(game.asks_close()).await.with("GAME_FINISHED").meta("closed", true).meta("outcome_reason", "timeout");
+    assert_eq!(laid.lines(&*store).await.len(), 3);
 }
 
 /// Request ids of what is settled can be foreseen, and somebody takes one for a move of theirs.

@@ -65,13 +65,13 @@ impl Game {
     pub fn decide(&mut self, request: &Request, now: Time, seed: &Seed) -> Result<Entry, Rejection> {
         let action = self.read_ask(request)?;
         let time = now.max(self.head.time);
-        self.check_open(&request.ask, time)?;
-        let absence = self.absence(time).filter(|_| request.ask == Ask::Close);
         // Of joining every step says for itself that it is too late.
         let settled = |due: &Due| *due == Due::Joining && !matches!(request.ask, Ask::Act(_));
         if let Some((deadline, _)) = self.overdue(time).filter(|(_, due)| !settled(due)) {
             return Err(Rejection::Unsettled { deadline });
         }
+        self.check_open(&request.ask, time)?;
+        let absence = self.absence(time).filter(|_| request.ask == Ask::Close);
         if request.ask.is_decided_on_an_entry() && (request.expected < self.decided || request.expected > self.head.seq) {
             return Err(Rejection::Stale { expected: request.expected, head: self.head.seq });
         }

@@ -1,10 +1,10 @@
 //! Clocks in games, to the millisecond: what an undo does to them, what an outage gives back, who has been away for how long.
 
 use plybook_core::entry::{Act, Body};
-use plybook_core::game::Due;
+use plybook_core::game::{Ask, Due};
 use plybook_core::header::UndoBy;
 use plybook_core::presence::IfAway;
-use plybook_core::{Entry, Seat, Time};
+use plybook_core::{Entry, Rejection, Seat, Time};
 use plybook_tests::table::{START, Table, table};
 
 fn clocked(text: &str) -> Table {
@@ -49,14 +49,30 @@ fn scenario_20_after_an_undo_to_the_beginning_the_clock_still_runs_out() {
 #[test]
 fn a_move_at_the_deadline_is_in_time_and_one_later_is_not() {
     let mut game = clocked("per_move 1000 forfeit keep");
-    let request = game.requested(Some(Seat(0)), plybook_core::game::Ask::MoveText("a1".to_owned()));
+    let request = game.requested(Some(Seat(0)), Ask::MoveText("a1".to_owned()));
     let refused = game.tries(&request, at(1_001)).unwrap_err();
-    assert_eq!(refused, plybook_core::Rejection::Unsettled { deadline: at(1_000) });
+    assert_eq!(refused, Rejection::Unsettled { deadline: at(1_000) });
     let mut book = game.game().clone();
     let entry = game.tries(&request, at(1_000)).unwrap();
     book.clone().apply(&entry).unwrap();
     let why = book.apply(&Entry { time: at(1_001), ..entry }).unwrap_err().why;
     assert!(why.contains("nothing settles it"), "{why}");
+}
+
+/// Nobody is told that a game goes on, or might be reopened, behind a deadline that has ended that.
+#[test]
+fn no_refusal_is_spoken_before_a_deadline_is_settled() {
+    let at_the_deadline = |mut table: Table, ask: Ask| {
+        let request = table.requested(Some(Seat(0)), ask);
+        let (deadline, _) = table.game().due().unwrap();
+        let refused = table.tries(&request, Time::from_unix_ms(deadline.unix_ms() + 1)).unwrap_err();
+        assert_eq!(refused, Rejection::Unsettled { deadline });
+        table.tries(&request, deadline).unwrap_err()
+    };
+    assert_eq!(at_the_deadline(clocked("per_move 1000 forfeit keep"), Ask::Close), Rejection::NotFinished);
+    let over = table().undo_after_end().close_after(5_000).play("a1 a2 b1 b2 c1");
+    let refused = at_the_deadline(over, Ask::MoveText("c3".to_owned()));
+    assert!(matches!(refused, Rejection::Finished { closed: false, .. }), "{refused:?}");
 }
 
 /// Whoever writes a timeout before or after its time, or of another seat, is refused.
