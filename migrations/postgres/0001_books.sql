@@ -101,7 +101,7 @@ CREATE TABLE foreign_book (
 --   book_entry_line_fits allows, digest, request id and key are under 2520.
 -- * xid and epoch are for a feed of all games that must not lose an entry whose transaction commits
 --   late: it reads in the order of book_entry_feed, below the oldest running transaction. epoch is
---   counted up when a restore into another cluster starts the transaction ids anew.
+--   counted up when a restore into another cluster starts the transaction ids anew: plybook migrate sees to it.
 -- * Ranges of UUIDv7 are months. They are ranges of the game's id and not of a time because every
 --   unique key must contain the partition key. Until a month is worth detaching, all is in one partition.
 --   The way out of it: rows cannot be moved from one partition to another, since the triggers forbid it,
@@ -291,6 +291,67 @@ CREATE TRIGGER foreign_book_is_final BEFORE UPDATE OR DELETE ON foreign_book
     FOR EACH ROW EXECUTE FUNCTION plybook_refuse_change();
 CREATE TRIGGER foreign_book_is_not_truncated BEFORE TRUNCATE ON foreign_book
     FOR EACH STATEMENT EXECUTE FUNCTION plybook_refuse_change();
+
+-- The epoch that entries get now.
+CREATE FUNCTION plybook_epoch() RETURNS smallint LANGUAGE sql STABLE AS $$
+    SELECT substring(pg_get_expr(d.adbin, d.adrelid) FROM '[0-9]+')::smallint
+    FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+    WHERE d.adrelid = 'book_entry'::regclass AND a.attname = 'epoch'
+$$;
+
+-- A page of the feed: at least one row, of which the first four columns are the same in all, and the others an entry's where
+-- there is one.
+--
+-- * What cannot change any more is below (epoch, the oldest running transaction): no entry can come to stand there. What is
+--   there and may not be shown yet is hidden. An entry at or above the next transaction id was restored from another cluster.
+-- * is_known: whether the entry after which the page begins is there, with a digest that begins like this.
+-- * A function because of its settings. The planner takes a range of (epoch, xid …) for a handful of rows, whatever
+--   there is, since epochs are all the same: it would fetch and sort everything from the cursor on for every page.
+--   Without sorts there is one way left, the index in its order, and without jit that costs nothing.
+CREATE FUNCTION plybook_feed(
+    tenant int, after_epoch smallint, after_xid text, after_game uuid, after_seq int, digest_begins bytea, at_most bigint
+) RETURNS TABLE (
+    is_known boolean, is_hidden boolean, is_foreign boolean, horizon text,
+    epoch smallint, xid text, game_id uuid, seq int, line text, digest bytea, request_id uuid
+) LANGUAGE sql STABLE
+    SET enable_sort = off SET enable_incremental_sort = off SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+AS $$
+    WITH here AS MATERIALIZED (
+        SELECT plybook_epoch() AS epoch, pg_snapshot_xmin(now) AS xmin, pg_snapshot_xmax(now) AS xmax
+        FROM pg_current_snapshot() AS now
+    ), known AS MATERIALIZED (
+        SELECT 1 FROM book_entry k
+        WHERE k.tenant_id = tenant AND k.game_id = after_game AND k.seq = after_seq
+          AND k.epoch = after_epoch AND k.xid = after_xid::xid8
+          AND substring(k.digest FROM 1 FOR length(digest_begins)) = digest_begins
+    ), newest AS MATERIALIZED (
+        SELECT n.epoch, n.xid FROM book_entry n WHERE n.tenant_id = tenant
+        ORDER BY n.epoch DESC, n.xid DESC, n.game_id DESC, n.seq DESC LIMIT 1
+    )
+    SELECT EXISTS (SELECT 1 FROM known),
+           (SELECT (n.epoch, n.xid) >= (here.epoch, here.xmin) FROM newest n),
+           (SELECT n.epoch >= here.epoch AND n.xid >= here.xmax FROM newest n),
+           here.xmin::text, e.epoch, e.xid::text, e.game_id, e.seq, e.line, e.digest, e.request_id
+    FROM here LEFT JOIN LATERAL (
+        SELECT b.epoch, b.xid, b.game_id, b.seq, b.line, b.digest, b.request_id FROM book_entry b
+        WHERE b.tenant_id = tenant AND (b.epoch, b.xid, b.game_id, b.seq) > (after_epoch, after_xid::xid8, after_game, after_seq)
+          AND (b.epoch, b.xid) < (here.epoch, here.xmin)
+        ORDER BY b.epoch, b.xid, b.game_id, b.seq LIMIT at_most) AS e ON true
+$$;
+
+-- The last entry that the feed shows now.
+CREATE FUNCTION plybook_feed_end(tenant int) RETURNS TABLE (
+    epoch smallint, xid text, game_id uuid, seq int, line text, digest bytea, request_id uuid
+) LANGUAGE sql STABLE
+    SET enable_sort = off SET enable_incremental_sort = off SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
+AS $$
+    WITH here AS MATERIALIZED (SELECT plybook_epoch() AS epoch, pg_snapshot_xmin(pg_current_snapshot()) AS xmin)
+    SELECT e.epoch, e.xid::text, e.game_id, e.seq, e.line, e.digest, e.request_id
+    FROM here CROSS JOIN LATERAL (
+        SELECT b.epoch, b.xid, b.game_id, b.seq, b.line, b.digest, b.request_id FROM book_entry b
+        WHERE b.tenant_id = tenant AND (b.epoch, b.xid) < (here.epoch, here.xmin)
+        ORDER BY b.epoch DESC, b.xid DESC, b.game_id DESC, b.seq DESC LIMIT 1) AS e
+$$;
 
 -- All that a server's role needs, where it is not the owner of these tables: SELECT plybook_grant('app').
 -- It may rewrite what the book can restore, states, snapshots and what is due, and delete refusals and outages, which

@@ -7,6 +7,8 @@ mod due_model;
 mod due_outages;
 mod due_racing;
 mod due_stores;
+mod feed;
+mod feed_horizon;
 mod foreign;
 mod given;
 mod lists;

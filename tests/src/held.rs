@@ -1,6 +1,6 @@
 //! A transaction held open in Postgres, and whatever waits for it.
 //!
-//! Invariant: nothing that it wrote is ever seen by anybody: it ends by rolling back.
+//! Invariant: what it wrote is seen by nobody before the test lets it commit.
 
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
@@ -29,6 +29,12 @@ impl Held {
              SELECT 1, '{game}', {seq}, gen_random_uuid(), sha256(''), sha256(''), 'held'"
         );
         Held::over(database, &sql).await
+    }
+
+    /// Makes what it did durable, and lets those go on that waited.
+    pub async fn commit(mut self) {
+        self.connection.execute("COMMIT").await.unwrap();
+        self.connection.close().await.unwrap();
     }
 
     /// Undoes what it did, and lets those go on that waited.

@@ -24,8 +24,9 @@ use plybook_server::upkeep::Chore;
 use plybook_server::{Config, Parts, Server};
 use plybook_store::due::Arms;
 use plybook_store::{
-    Append, Claimed, Create, DueSoon, Error, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Outage,
-    Refused, Snapshot, Sqlite, SqliteOptions, State, Store, StoredDue, StoredEntry, StoredRefusal, Summary, TenantId, Wake,
+    Append, Claimed, Create, DueSoon, Error, FeedCursor, FeedPage, Filter, Foreign, ForeignBook, GameKey, Heading, Holder, Import, Nearest,
+    NewEntry, NewGame, News, Outage, Refused, Snapshot, Sqlite, SqliteOptions, State, Store, StoredDue, StoredEntry, StoredRefusal,
+    Summary, TenantId, Wake,
 };
 use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 use tempfile::TempDir;
@@ -312,6 +313,10 @@ pub enum Call {
     Beat,
     /// `outages`.
     Outages,
+    /// `feed` and `feed_end`.
+    Feed,
+    /// `headings`.
+    Headings,
 }
 
 /// What goes wrong.
@@ -339,6 +344,7 @@ pub struct Handled {
     faults: watch::Sender<HashMap<Call, Fault>>,
     counts: Mutex<HashMap<Call, u64>>,
     entries_read: AtomicU64,
+    feed_read: AtomicU64,
     publishes: AtomicBool,
     arms: Mutex<Option<Arms>>,
     told: Mutex<Option<Vec<Outage>>>,
@@ -357,6 +363,7 @@ impl Handled {
             faults: watch::Sender::default(),
             counts: Mutex::default(),
             entries_read: AtomicU64::new(0),
+            feed_read: AtomicU64::new(0),
             publishes: true.into(),
             arms: Mutex::default(),
             told: Mutex::default(),
@@ -394,6 +401,11 @@ impl Handled {
     /// How many entries `entries` has answered.
     pub fn entries_read(&self) -> u64 {
         self.entries_read.load(Ordering::SeqCst)
+    }
+
+    /// How many entries `feed` has answered.
+    pub fn feed_read(&self) -> u64 {
+        self.feed_read.load(Ordering::SeqCst)
     }
 
     /// From now on hints to other nodes are lost.
@@ -545,6 +557,24 @@ impl Store for Handled {
             Some(told) => Ok(told),
             None => self.through(Call::Outages, self.inner().outages(from, to, limit)).await,
         }
+    }
+
+    async fn feed(&self, tenant: TenantId, after: Option<&FeedCursor>, limit: u32) -> Result<FeedPage, Error> {
+        let page = self.through(Call::Feed, self.inner().feed(tenant, after, limit)).await?;
+        self.feed_read.fetch_add(page.rows.len() as u64, Ordering::SeqCst);
+        Ok(page)
+    }
+
+    async fn feed_end(&self, tenant: TenantId) -> Result<Option<FeedCursor>, Error> {
+        self.through(Call::Feed, self.inner().feed_end(tenant)).await
+    }
+
+    async fn headings(&self, tenant: TenantId, games: &[Uuid]) -> Result<Vec<Heading>, Error> {
+        self.through(Call::Headings, self.inner().headings(tenant, games)).await
+    }
+
+    async fn feed_holder(&self) -> Result<Option<Holder>, Error> {
+        self.inner().feed_holder().await
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {

@@ -63,6 +63,13 @@ pub enum Refusal {
         /// The head.
         head: Seq,
     },
+    /// The resume token is not of this server, this tenant or this filter.
+    ResumeTokenInvalid {
+        /// Why, in one clause.
+        why: &'static str,
+    },
+    /// The entry at which a feed was left is not there.
+    ResumeTokenExpired,
     /// The game goes on, so there is no rematch of it yet.
     GameNotOver {
         /// The head.
@@ -163,6 +170,7 @@ impl Refusal {
             Refusal::GameNotFound => Refusal::GameNotFound,
             Refusal::GameReadOnly { head } => Refusal::GameReadOnly { head: *head },
             Refusal::StoreUnavailable => Refusal::StoreUnavailable,
+            Refusal::ResumeTokenExpired => Refusal::ResumeTokenExpired,
             Refusal::RulesetVersion { id, known } => Refusal::RulesetVersion { id: id.clone(), known: known.clone() },
             Refusal::UnknownRuleset { name, known } => Refusal::UnknownRuleset { name: name.clone(), known: known.clone() },
             Refusal::BookCorrupt { first_bad, why } => Refusal::BookCorrupt { first_bad: *first_bad, why: why.clone() },
@@ -183,6 +191,7 @@ impl From<plybook_store::Error> for Refusal {
                 Refusal::StoreUnavailable
             }
             Error::Busy { limit, most } => Refusal::Busy { limit, most },
+            Error::Expired => Refusal::ResumeTokenExpired,
             Error::Missing { seq, .. } => Refusal::BookCorrupt { first_bad: seq, why: error.to_string() },
             Error::Corrupt(detail) | Error::Failed(detail) | Error::Config(detail) => Refusal::Internal { detail },
         }

@@ -86,6 +86,12 @@ impl Answer {
             Refusal::CursorBeyondHead { head } => {
                 Answer::new(Code::OutOfRange, R::CursorBeyondHead, format!("the last entry is {head}")).with("head_seq", head)
             }
+            Refusal::ResumeTokenInvalid { why } => {
+                Answer::new(Code::InvalidArgument, R::ResumeTokenInvalid, format!("resume_token: {why}"))
+            }
+            Refusal::ResumeTokenExpired => {
+                Answer::new(Code::OutOfRange, R::ResumeTokenExpired, "the entry at which the feed was left is not in the books: begin again")
+            }
             Refusal::ReceiptsUnavailable => {
                 Answer::new(Code::FailedPrecondition, R::ReceiptsUnavailable, "a receipt is due, and this node has no signing key")
             }
@@ -270,6 +276,8 @@ impl Verdict {
             | Refusal::GameNotFound
             | Refusal::CursorBeyondHead { .. }
             | Refusal::ReceiptsUnavailable
+            | Refusal::ResumeTokenInvalid { .. }
+            | Refusal::ResumeTokenExpired
             | Refusal::GameNotOver { .. }
             | Refusal::GameExists { .. }
             | Refusal::Busy { .. }

@@ -30,6 +30,9 @@ pub enum Error {
         /// The first entry that is not there.
         seq: Seq,
     },
+    /// The entry at which a feed was left is not there: the books went back in time, or are others.
+    #[error("the entry at which the feed was left is not in these books")]
+    Expired,
     /// The database refuses the statement itself: a wrong schema, missing rights, a fault of ours.
     #[error("the store failed: {0}")]
     Failed(String),

@@ -3,6 +3,7 @@
 //! | module | the noun |
 //! | --- | --- |
 //! | [`store`] | the trait, and what goes in and comes out |
+//! | [`feed`] | every entry of a tenant's games in one order |
 //! | [`foreign`] | a book that was played elsewhere |
 //! | [`postgres`] | many nodes over one database |
 //! | `gather` | appends of different games travel together |
@@ -23,6 +24,7 @@ pub mod counts;
 pub mod due;
 pub mod error;
 mod fault;
+pub mod feed;
 pub mod foreign;
 mod gather;
 mod migrations;
@@ -37,6 +39,7 @@ pub mod store;
 pub use counts::AppendCounts;
 pub use due::{Arms, Claimed, DueChange, DueKey, DueKind, DueSoon, StoredDue};
 pub use error::Error;
+pub use feed::{FeedCursor, FeedPage, FeedRow, Heading, Holder};
 pub use foreign::{Foreign, ForeignBook, Import};
 pub use gather::APPENDS_QUEUE;
 pub use outage::Outage;

@@ -7,6 +7,7 @@
 //! | `append` | an entry alone, in one statement |
 //! | `batch` | entries of many games in one statement, and what else may have come of each |
 //! | `due` | what has to be done later: claimed, settled, listed |
+//! | `feed` | every entry, in the order of transaction ids |
 //! | `import` | a book that was played elsewhere, in one transaction |
 //! | `lines` | many lines at once |
 //! | `read` | entries, requests, seeds |
@@ -25,6 +26,7 @@ mod batch;
 mod connect;
 mod create;
 mod due;
+mod feed;
 pub mod floor;
 mod import;
 mod lines;
@@ -60,8 +62,8 @@ use crate::migrations;
 use crate::outage::Outage;
 use crate::refused::{Refused, StoredRefusal};
 use crate::store::{
-    Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Snapshot, State, Store, StoredEntry,
-    Summary, TenantId, Wake,
+    Append, Create, FeedCursor, FeedPage, Filter, Foreign, ForeignBook, GameKey, Heading, Holder, Import, Nearest, NewEntry, NewGame, News,
+    Snapshot, State, Store, StoredEntry, Summary, TenantId, Wake,
 };
 
 /// How long [`Store::close`] waits for connections that are still in use.
@@ -103,7 +105,8 @@ impl Postgres {
     /// Brings the schema up to this build's; several nodes may do so at once.
     pub async fn migrate(&self) -> Result<(), Error> {
         let mut connection = connect::unlimited(self.options.session()?).await?;
-        migrations::migrator(migrations::POSTGRES).run(&mut connection).await.map_err(migrations::refused)
+        migrations::migrator(migrations::POSTGRES).run(&mut connection).await.map_err(migrations::refused)?;
+        feed::begin_epoch_if_restored(&mut connection).await.map_err(classify)
     }
 
     /// The database's schema, if it has one, and whether it only reads.
@@ -269,6 +272,22 @@ impl Store for Postgres {
 
     async fn outages(&self, from: Time, to: Time, limit: u32) -> Result<Vec<Outage>, Error> {
         outage::between(&self.link, from, to, limit).await
+    }
+
+    async fn feed(&self, tenant: TenantId, after: Option<&FeedCursor>, limit: u32) -> Result<FeedPage, Error> {
+        feed::page(&self.link, tenant, after, limit).await
+    }
+
+    async fn feed_end(&self, tenant: TenantId) -> Result<Option<FeedCursor>, Error> {
+        feed::end(&self.link, tenant).await
+    }
+
+    async fn headings(&self, tenant: TenantId, games: &[Uuid]) -> Result<Vec<Heading>, Error> {
+        feed::headings(&self.link, tenant, games).await
+    }
+
+    async fn feed_holder(&self) -> Result<Option<Holder>, Error> {
+        feed::holder(&self.link).await
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {

@@ -5,6 +5,7 @@
 //! | `busy` | a file that somebody else holds for a moment |
 //! | `connect` | options, the writer, the readers and the schema |
 //! | `due` | what has to be done later: claimed, settled, listed |
+//! | `feed` | every entry, in the order of commits |
 //! | `outage` | beats, and the gaps between them |
 //! | `write` | games and entries, each in one transaction |
 //! | `import` | a book that was played elsewhere, in one transaction |
@@ -19,6 +20,7 @@
 mod busy;
 mod connect;
 mod due;
+mod feed;
 mod import;
 mod lines;
 mod outage;
@@ -46,8 +48,8 @@ use crate::migrations;
 use crate::outage::Outage;
 use crate::refused::{Refused, StoredRefusal};
 use crate::store::{
-    Append, Create, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Snapshot, State, Store, StoredEntry,
-    Summary, TenantId, Wake,
+    Append, Create, FeedCursor, FeedPage, Filter, Foreign, ForeignBook, GameKey, Heading, Holder, Import, Nearest, NewEntry, NewGame, News,
+    Snapshot, State, Store, StoredEntry, Summary, TenantId, Wake,
 };
 
 /// Books in one SQLite file.
@@ -203,6 +205,23 @@ impl Store for Sqlite {
 
     async fn outages(&self, from: Time, to: Time, limit: u32) -> Result<Vec<Outage>, Error> {
         outage::between(&self.readers, from, to, limit).await
+    }
+
+    async fn feed(&self, tenant: TenantId, after: Option<&FeedCursor>, limit: u32) -> Result<FeedPage, Error> {
+        feed::page(&self.readers, tenant, after, limit).await
+    }
+
+    async fn feed_end(&self, tenant: TenantId) -> Result<Option<FeedCursor>, Error> {
+        feed::end(&self.readers, tenant).await
+    }
+
+    async fn headings(&self, tenant: TenantId, games: &[Uuid]) -> Result<Vec<Heading>, Error> {
+        feed::headings(&self.readers, tenant, games).await
+    }
+
+    async fn feed_holder(&self) -> Result<Option<Holder>, Error> {
+        // Nothing is hidden, so nobody hides it.
+        Ok(None)
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {

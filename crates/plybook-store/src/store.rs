@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 
 use crate::due::{Arms, Claimed, DueChange, DueSoon, StoredDue};
 use crate::error::Error;
+pub use crate::feed::{FeedCursor, FeedPage, FeedRow, Heading, Holder};
 pub use crate::foreign::{Foreign, ForeignBook, Import};
 use crate::outage::Outage;
 use crate::refused::{Refused, StoredRefusal};
@@ -292,6 +293,19 @@ pub trait Store: Send + Sync + 'static {
 
     /// Recorded outages that have some time between these two in them, the oldest first, at most `limit`.
     async fn outages(&self, from: Time, to: Time, limit: u32) -> Result<Vec<Outage>, Error>;
+
+    /// Entries of a tenant's games behind this one, or from the first, in the order of the feed, at most `limit`. Fewer
+    /// where no more can be shown now. [`Error::Expired`] where the entry at the cursor is not there.
+    async fn feed(&self, tenant: TenantId, after: Option<&FeedCursor>, limit: u32) -> Result<FeedPage, Error>;
+
+    /// The last entry that the feed shows now; nothing where there is none.
+    async fn feed_end(&self, tenant: TenantId) -> Result<Option<FeedCursor>, Error>;
+
+    /// The headers of these games, in any order; those that are not there are left out.
+    async fn headings(&self, tenant: TenantId, games: &[Uuid]) -> Result<Vec<Heading>, Error>;
+
+    /// Who keeps entries from being shown in the feed, where somebody does.
+    async fn feed_holder(&self) -> Result<Option<Holder>, Error>;
 
     /// Milliseconds since the epoch by the database's clock.
     async fn clock_unix_ms(&self) -> Result<u64, Error>;

@@ -48,6 +48,9 @@ async fn a_role_with_plybooks_grants_plays_and_does_no_more() {
     move_state(&store, key, 4, State::Finished).await;
     assert_eq!(store.append(entries[0].clone()).await.unwrap(), Append::Repeated(stored(&entries[0])));
     assert_eq!(store.append(new_entry(key, 3, request(1))).await.unwrap(), Append::Conflict);
+    store.feed(TenantId::DEFAULT, None, 10).await.unwrap();
+    store.feed_end(TenantId::DEFAULT).await.unwrap();
+    store.feed_holder().await.unwrap();
     for keep in [2, 1] {
         store.remember(&[super::refusals::refused(key, 1), super::refusals::refused(key, 2)], keep).await.unwrap();
     }

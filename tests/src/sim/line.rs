@@ -10,8 +10,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use plybook_core::{Seed, Seq, Time, Uuid};
 use plybook_store::{
-    Append, Claimed, Create, DueSoon, Error, Filter, Foreign, ForeignBook, GameKey, Import, Nearest, NewEntry, NewGame, News, Outage,
-    Refused, Snapshot, State, Store, StoredDue, StoredEntry, StoredRefusal, Summary, TenantId, Wake,
+    Append, Claimed, Create, DueSoon, Error, FeedCursor, FeedPage, Filter, Foreign, ForeignBook, GameKey, Heading, Holder, Import, Nearest,
+    NewEntry, NewGame, News, Outage, Refused, Snapshot, State, Store, StoredDue, StoredEntry, StoredRefusal, Summary, TenantId, Wake,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -258,6 +258,22 @@ impl Store for Line {
 
     async fn outages(&self, from: Time, to: Time, limit: u32) -> Result<Vec<Outage>, Error> {
         self.through(Call::Outages, async { Ok(self.shelf.outages(from, to, limit)) }).await
+    }
+
+    async fn feed(&self, tenant: TenantId, after: Option<&FeedCursor>, limit: u32) -> Result<FeedPage, Error> {
+        self.through(Call::Feed, self.alone(self.inner().feed(tenant, after, limit))).await
+    }
+
+    async fn feed_end(&self, tenant: TenantId) -> Result<Option<FeedCursor>, Error> {
+        self.through(Call::Feed, self.alone(self.inner().feed_end(tenant))).await
+    }
+
+    async fn headings(&self, tenant: TenantId, games: &[Uuid]) -> Result<Vec<Heading>, Error> {
+        self.through(Call::Headings, self.alone(self.inner().headings(tenant, games))).await
+    }
+
+    async fn feed_holder(&self) -> Result<Option<Holder>, Error> {
+        self.inner().feed_holder().await
     }
 
     async fn clock_unix_ms(&self) -> Result<u64, Error> {

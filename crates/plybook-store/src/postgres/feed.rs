@@ -1,0 +1,121 @@
+//! The feed: every entry of a tenant, in the order of transaction ids, below the horizon.
+//!
+//! Invariant: the page, what is hidden and the cursor's own entry are read by one statement, so by one snapshot. It
+//! reads the index of the feed from the cursor on and no further than the horizon, however many entries are hidden
+//! behind it. So that it does whatever the planner knows of the table, it is a function of the schema with settings of its own.
+
+use plybook_core::{Seq, Uuid};
+use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::{QueryBuilder, Row as _, query, raw_sql};
+
+use super::Link;
+use super::import::FOREIGN_COLUMNS;
+use crate::error::Error;
+use crate::fault::classify;
+use crate::feed::{CHECK_BYTES, FeedCursor, FeedPage, FeedRow, Heading, Holder, Place, check_of, not_here};
+use crate::row::{Columns, seq_column};
+use crate::store::{GameKey, TenantId};
+
+/// At least one row: the first columns are the same in all, the others are an entry's where there is one.
+const PAGE: &str = "SELECT * FROM plybook_feed($1::int, $2::smallint, $3::text, $4::uuid, $5::int, $6::bytea, $7::bigint)";
+const END: &str = "SELECT * FROM plybook_feed_end($1::int)";
+
+/// Whoever has a transaction id has written, or is about to. Prepared transactions have no backend.
+const HOLDER: &str = "
+    SELECT pid, name, datname, state, floor(extract(epoch FROM clock_timestamp() - since))::bigint AS open_seconds FROM (
+        SELECT pid, application_name AS name, coalesce(datname, '') AS datname, coalesce(state, '') AS state,
+               xact_start AS since, age(backend_xid) AS age
+        FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND pid <> pg_backend_pid()
+        UNION ALL
+        SELECT NULL, gid, database, 'prepared', prepared, age(transaction) FROM pg_prepared_xacts) AS writers
+    ORDER BY age DESC LIMIT 1";
+
+/// Where books were restored from another cluster, whose transaction ids were further on, those of this one begin anew: a new
+/// epoch puts what comes now behind what was restored. The lock that ALTER takes lets no append be of two minds.
+const BEGIN_EPOCH: &str = "
+    DO $$
+    DECLARE
+        next int;
+    BEGIN
+        SELECT max(n.epoch) + 1 INTO next
+        FROM tenant t CROSS JOIN LATERAL (
+            SELECT b.epoch, b.xid FROM book_entry b WHERE b.tenant_id = t.id ORDER BY b.epoch DESC, b.xid DESC LIMIT 1) AS n
+        WHERE n.xid >= pg_snapshot_xmax(pg_current_snapshot()) AND n.epoch >= plybook_epoch();
+        IF next IS NOT NULL THEN
+            EXECUTE format('ALTER TABLE book_entry ALTER COLUMN epoch SET DEFAULT %s', next);
+        END IF;
+    END
+    $$";
+
+/// A cursor before the first entry: no epoch is negative.
+const BEFORE_ALL: Place = Place::Postgres { epoch: -1, xid: 0, game: Uuid::nil(), seq: Seq(0), check: [0; CHECK_BYTES] };
+
+pub(super) async fn page(link: &Link, tenant: TenantId, after: Option<&FeedCursor>, limit: u32) -> Result<FeedPage, Error> {
+    let Place::Postgres { epoch, xid, game, seq, check } = after.map_or(BEFORE_ALL, |cursor| cursor.0) else { return Err(not_here()) };
+    let question = query(PAGE)
+        .bind(tenant.0)
+        .bind(epoch)
+        .bind(xid.to_string())
+        .bind(game)
+        .bind(seq_column(seq))
+        .bind(&check[..])
+        .bind(i64::from(limit));
+    let rows = link.rows(question).await.map_err(classify)?;
+    let first = rows.first().ok_or_else(|| Error::Corrupt("the feed's statement answered nothing".to_owned()))?;
+    if after.is_some() && !first.try_get::<bool, _>("is_known").map_err(classify)? {
+        return Err(Error::Expired);
+    }
+    let set = |column: &str| first.try_get::<Option<bool>, _>(column).map(|set| set == Some(true)).map_err(classify);
+    if set("is_foreign")? {
+        return Err(Error::Config("the books were restored from another cluster: run `plybook migrate` before they are served".to_owned()));
+    }
+    let hidden_by = if set("is_hidden")? { Some(xid_from(&first.text("horizon")?)?) } else { None };
+    let there = rows.iter().filter(|row| row.is_there("seq").unwrap_or(true));
+    let mut rows = there.map(|row| feed_row(tenant, row)).collect::<Result<Vec<_>, _>>()?;
+    // They come in this order, which the statement does not promise.
+    rows.sort_unstable_by_key(|row| row.cursor);
+    Ok(FeedPage { rows, hidden_by })
+}
+
+pub(super) async fn end(link: &Link, tenant: TenantId) -> Result<Option<FeedCursor>, Error> {
+    let row = link.row(query(END).bind(tenant.0)).await.map_err(classify)?;
+    row.map(|row| feed_row(tenant, &row).map(|row| row.cursor)).transpose()
+}
+
+/// Run by who brings the schema up to date.
+pub(super) async fn begin_epoch_if_restored(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    raw_sql(BEGIN_EPOCH).execute(connection).await.map(drop)
+}
+
+pub(super) async fn headings(link: &Link, tenant: TenantId, games: &[Uuid]) -> Result<Vec<Heading>, Error> {
+    let mut sql = QueryBuilder::new("SELECT h.game_id, h.seq, h.line, h.digest, h.request_id, ");
+    sql.push(FOREIGN_COLUMNS).push(" FROM unnest(").push_bind(games.to_vec()).push("::uuid[]) AS asked (game_id) CROSS JOIN LATERAL (");
+    sql.push("SELECT * FROM book_entry b WHERE b.game_id = asked.game_id AND b.seq = 1 AND b.tenant_id = ").push_bind(tenant.0);
+    sql.push(" LIMIT 1) AS h LEFT JOIN foreign_book f ON f.tenant_id = h.tenant_id AND f.game_id = h.game_id");
+    let rows = link.rows(sql.build()).await.map_err(classify)?;
+    rows.iter().map(|row| Ok(Heading { game: row.uuid("game_id")?, header: row.entry("")?, foreign: row.foreign()? })).collect()
+}
+
+pub(super) async fn holder(link: &Link) -> Result<Option<Holder>, Error> {
+    let Some(row) = link.row(query(HOLDER)).await.map_err(classify)? else { return Ok(None) };
+    let open: Option<i64> = row.try_get("open_seconds").map_err(classify)?;
+    Ok(Some(Holder {
+        pid: row.try_get("pid").map_err(classify)?,
+        name: row.text("name")?,
+        database: row.text("datname")?,
+        state: row.text("state")?,
+        open_seconds: open.map(|seconds| seconds.max(0).cast_unsigned()),
+    }))
+}
+
+fn feed_row(tenant: TenantId, row: &PgRow) -> Result<FeedRow, Error> {
+    let (key, entry) = (GameKey { tenant, game: row.uuid("game_id")? }, row.entry("")?);
+    let epoch = row.try_get("epoch").map_err(classify)?;
+    let xid = xid_from(&row.text("xid")?)?;
+    let cursor = FeedCursor(Place::Postgres { epoch, xid, game: key.game, seq: entry.seq, check: check_of(&entry) });
+    Ok(FeedRow { key, entry, cursor })
+}
+
+fn xid_from(text: &str) -> Result<u64, Error> {
+    text.parse().map_err(|_| Error::Corrupt(format!("transaction id {text:?}")))
+}
