@@ -150,7 +150,7 @@ mod tests {
                 assert_eq!(FeedCursor::from_bytes(&bytes[..cut]), None);
             }
             assert_eq!(FeedCursor::from_bytes(&[&bytes[..], &[0]].concat()), None);
-            assert_eq!(FeedCursor::from_bytes(&[&[b'x'], &bytes[1..]].concat()), None);
+            assert_eq!(FeedCursor::from_bytes(&[b"x", &bytes[1..]].concat()), None);
         }
     }
 
