@@ -19,7 +19,7 @@
 //! | [`refusal_log`] | refused requests, remembered off the hot path |
 //! | [`refusal`], [`status`] | why not, and the one place that makes a `Status` |
 //! | [`service`] | one file an RPC |
-//! | [`guard`], [`deadline`] | around the calls: deadlines, panics, oversized requests |
+//! | [`guard`], [`deadline`], [`packing`] | around the calls: deadlines, panics, oversized requests, what is packed |
 //! | [`telemetry`], [`server`] | logs and traces; start and drain |
 //!
 //! Invariants: no reply, frame or notification shows an entry that is not durable; a node holds
@@ -37,6 +37,7 @@ pub mod heartbeat;
 pub mod ids;
 pub mod key_file;
 pub mod limits;
+pub mod packing;
 pub mod refusal;
 pub mod refusal_log;
 pub mod replies;

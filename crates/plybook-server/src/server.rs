@@ -16,12 +16,14 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
+use tonic::body::Body;
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::transport::server::{Router, TcpIncoming};
 use tonic_health::pb::FILE_DESCRIPTOR_SET as HEALTH_DESCRIPTOR_SET;
 use tonic_health::server::HealthReporter;
 use tonic_types::pb::FILE_DESCRIPTOR_SET as ERROR_DETAILS_DESCRIPTOR_SET;
 use tower::layer::util::{Identity, Stack};
+use tower::util::MapRequestLayer;
 
 use crate::clock::{Clock, SteeredClock};
 use crate::config::{Config, ConfigError};
@@ -30,6 +32,7 @@ use crate::guard::GuardLayer;
 use crate::heartbeat::Heartbeat;
 use crate::ids::{Ids, SystemIds};
 use crate::limits::{Limits, REPLY_BYTES_MAX};
+use crate::packing::without_offer_for_events;
 use crate::refusal_log::{LogWork, RefusalLog};
 use crate::service::{AuditRpc, GameRpc, Service};
 use crate::streams::{Hub, Slots};
@@ -107,7 +110,8 @@ pub struct Server {
     drain_timeout: Duration,
 }
 
-type Layers = Stack<GuardLayer, Stack<CallsLayer, Identity>>;
+type Layers = Stack<MapRequestLayer<Mapped>, Stack<GuardLayer, Stack<CallsLayer, Identity>>>;
+type Mapped = fn(http::Request<Body>) -> http::Request<Body>;
 
 impl Server {
     /// Starts to serve.
@@ -262,6 +266,7 @@ fn router(limits: &Limits, service: Arc<Service>) -> Result<(HealthReporter, Rou
         .max_concurrent_streams(limits.calls_per_connection)
         .layer(CallsLayer)
         .layer(GuardLayer { call_timeout: limits.call_timeout, request_bytes: limits.request_bytes })
+        .layer(MapRequestLayer::new(without_offer_for_events as Mapped))
         .add_service(health)
         .add_service(describe().build_v1().map_err(broken)?)
         .add_service(describe().build_v1alpha().map_err(broken)?)

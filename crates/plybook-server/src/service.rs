@@ -51,6 +51,7 @@ use crate::clock::Clock;
 use crate::games::Games;
 use crate::games::pinning::Strategies;
 use crate::limits::Limits;
+use crate::packing::reply;
 use crate::signing::Keys;
 use crate::streams::{Hub, Slots};
 use crate::thinking::Thinking;
@@ -91,101 +92,101 @@ impl GameService for GameRpc {
     type StreamEventsStream = Frames<v1::StreamEventsResponse>;
 
     async fn create_game(&self, request: Request<v1::CreateGameRequest>) -> Result<Response<v1::CreateGameResponse>, Status> {
-        Ok(Response::new(create_game::answer(&self.0, request).await?))
+        Ok(reply(create_game::answer(&self.0, request).await?))
     }
 
     async fn fork_game(&self, request: Request<v1::ForkGameRequest>) -> Result<Response<v1::ForkGameResponse>, Status> {
-        Ok(Response::new(fork_game::answer(&self.0, request).await?))
+        Ok(reply(fork_game::answer(&self.0, request).await?))
     }
 
     async fn make_move(&self, request: Request<v1::MakeMoveRequest>) -> Result<Response<v1::MakeMoveResponse>, Status> {
-        Ok(Response::new(make_move::answer(&self.0, request).await?))
+        Ok(reply(make_move::answer(&self.0, request).await?))
     }
 
     async fn undo(&self, request: Request<v1::UndoRequest>) -> Result<Response<v1::UndoResponse>, Status> {
-        Ok(Response::new(undo::answer(&self.0, request).await?))
+        Ok(reply(undo::answer(&self.0, request).await?))
     }
 
     async fn join_game(&self, request: Request<v1::JoinGameRequest>) -> Result<Response<v1::JoinGameResponse>, Status> {
-        Ok(Response::new(join_game::answer(&self.0, request).await?))
+        Ok(reply(join_game::answer(&self.0, request).await?))
     }
 
     async fn close_game(&self, request: Request<v1::CloseGameRequest>) -> Result<Response<v1::CloseGameResponse>, Status> {
-        Ok(Response::new(close_game::answer(&self.0, request).await?))
+        Ok(reply(close_game::answer(&self.0, request).await?))
     }
 
     async fn resign(&self, request: Request<v1::ResignRequest>) -> Result<Response<v1::ResignResponse>, Status> {
-        Ok(Response::new(resign::answer(&self.0, request).await?))
+        Ok(reply(resign::answer(&self.0, request).await?))
     }
 
     async fn abort_game(&self, request: Request<v1::AbortGameRequest>) -> Result<Response<v1::AbortGameResponse>, Status> {
-        Ok(Response::new(abort_game::answer(&self.0, request).await?))
+        Ok(reply(abort_game::answer(&self.0, request).await?))
     }
 
     async fn remove_seat(&self, request: Request<v1::RemoveSeatRequest>) -> Result<Response<v1::RemoveSeatResponse>, Status> {
-        Ok(Response::new(remove_seat::answer(&self.0, request).await?))
+        Ok(reply(remove_seat::answer(&self.0, request).await?))
     }
 
     async fn offer_draw(&self, request: Request<v1::OfferDrawRequest>) -> Result<Response<v1::OfferDrawResponse>, Status> {
-        Ok(Response::new(offer_draw::answer(&self.0, request).await?))
+        Ok(reply(offer_draw::answer(&self.0, request).await?))
     }
 
     async fn answer_draw(&self, request: Request<v1::AnswerDrawRequest>) -> Result<Response<v1::AnswerDrawResponse>, Status> {
-        Ok(Response::new(answer_draw::answer(&self.0, request).await?))
+        Ok(reply(answer_draw::answer(&self.0, request).await?))
     }
 
     async fn offer_undo(&self, request: Request<v1::OfferUndoRequest>) -> Result<Response<v1::OfferUndoResponse>, Status> {
-        Ok(Response::new(offer_undo::answer(&self.0, request).await?))
+        Ok(reply(offer_undo::answer(&self.0, request).await?))
     }
 
     async fn answer_undo(&self, request: Request<v1::AnswerUndoRequest>) -> Result<Response<v1::AnswerUndoResponse>, Status> {
-        Ok(Response::new(answer_undo::answer(&self.0, request).await?))
+        Ok(reply(answer_undo::answer(&self.0, request).await?))
     }
 
     async fn report_presence(&self, request: Request<v1::ReportPresenceRequest>) -> Result<Response<v1::ReportPresenceResponse>, Status> {
-        Ok(Response::new(report_presence::answer(&self.0, request).await?))
+        Ok(reply(report_presence::answer(&self.0, request).await?))
     }
 
     async fn claim_absence(&self, request: Request<v1::ClaimAbsenceRequest>) -> Result<Response<v1::ClaimAbsenceResponse>, Status> {
-        Ok(Response::new(claim_absence::answer(&self.0, request).await?))
+        Ok(reply(claim_absence::answer(&self.0, request).await?))
     }
 
     async fn rematch(&self, request: Request<v1::RematchRequest>) -> Result<Response<v1::RematchResponse>, Status> {
-        Ok(Response::new(rematch::answer(&self.0, request).await?))
+        Ok(reply(rematch::answer(&self.0, request).await?))
     }
 
     async fn get_game(&self, request: Request<v1::GetGameRequest>) -> Result<Response<v1::GetGameResponse>, Status> {
-        Ok(Response::new(get_game::answer(&self.0, request).await?))
+        Ok(reply(get_game::answer(&self.0, request).await?))
     }
 
     async fn list_games(&self, request: Request<v1::ListGamesRequest>) -> Result<Response<v1::ListGamesResponse>, Status> {
-        Ok(Response::new(list_games::answer(&self.0, request).await?))
+        Ok(reply(list_games::answer(&self.0, request).await?))
     }
 
     async fn list_rulesets(&self, request: Request<v1::ListRulesetsRequest>) -> Result<Response<v1::ListRulesetsResponse>, Status> {
-        Ok(Response::new(list_rulesets::answer(&self.0, request)?))
+        Ok(reply(list_rulesets::answer(&self.0, request)?))
     }
 
     async fn list_legal_actions(
         &self,
         request: Request<v1::ListLegalActionsRequest>,
     ) -> Result<Response<v1::ListLegalActionsResponse>, Status> {
-        Ok(Response::new(list_legal_actions::answer(&self.0, request).await?))
+        Ok(reply(list_legal_actions::answer(&self.0, request).await?))
     }
 
     async fn list_strategies(&self, request: Request<v1::ListStrategiesRequest>) -> Result<Response<v1::ListStrategiesResponse>, Status> {
-        Ok(Response::new(list_strategies::answer(&self.0, request)?))
+        Ok(reply(list_strategies::answer(&self.0, request)?))
     }
 
     async fn suggest_move(&self, request: Request<v1::SuggestMoveRequest>) -> Result<Response<v1::SuggestMoveResponse>, Status> {
-        Ok(Response::new(suggest_move::answer(&self.0, request).await?))
+        Ok(reply(suggest_move::answer(&self.0, request).await?))
     }
 
     async fn analyze_position(
         &self,
         request: Request<v1::AnalyzePositionRequest>,
     ) -> Result<Response<v1::AnalyzePositionResponse>, Status> {
-        Ok(Response::new(analyze_position::answer(&self.0, request).await?))
+        Ok(reply(analyze_position::answer(&self.0, request).await?))
     }
 
     async fn stream_events(&self, request: Request<v1::StreamEventsRequest>) -> Result<Response<Self::StreamEventsStream>, Status> {
@@ -202,22 +203,22 @@ impl AuditService for AuditRpc {
     }
 
     async fn verify_game(&self, request: Request<v1::VerifyGameRequest>) -> Result<Response<v1::VerifyGameResponse>, Status> {
-        Ok(Response::new(verify_game::answer(&self.0, request).await?))
+        Ok(reply(verify_game::answer(&self.0, request).await?))
     }
 
     async fn list_refusals(&self, request: Request<v1::ListRefusalsRequest>) -> Result<Response<v1::ListRefusalsResponse>, Status> {
-        Ok(Response::new(list_refusals::answer(&self.0, request).await?))
+        Ok(reply(list_refusals::answer(&self.0, request).await?))
     }
 
     async fn import_book(&self, request: Request<Streaming<v1::ImportBookRequest>>) -> Result<Response<v1::ImportBookResponse>, Status> {
-        Ok(Response::new(import_book::answer(&self.0, request).await?))
+        Ok(reply(import_book::answer(&self.0, request).await?))
     }
 
     async fn compare_books(&self, request: Request<v1::CompareBooksRequest>) -> Result<Response<v1::CompareBooksResponse>, Status> {
-        Ok(Response::new(compare_books::answer(&self.0, request).await?))
+        Ok(reply(compare_books::answer(&self.0, request).await?))
     }
 
     async fn list_keys(&self, request: Request<v1::ListKeysRequest>) -> Result<Response<v1::ListKeysResponse>, Status> {
-        Ok(Response::new(list_keys::answer(&self.0, request)?))
+        Ok(reply(list_keys::answer(&self.0, request)?))
     }
 }

@@ -60,7 +60,7 @@ impl Telemetry {
         let filter = EnvFilter::try_new(&filter).map_err(|error| TelemetryError::Filter(filter, error.to_string()))?;
         let json = self.json.unwrap_or_else(|| !std::io::stderr().is_terminal());
         let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(!json);
-        let lines = if json { lines.json().fmt_fields(fields::Fields::default()).boxed() } else { lines.boxed() };
+        let lines = if json { lines.json().fmt_fields(fields::Fields).boxed() } else { lines.boxed() };
         let provider = self.otlp_endpoint.as_deref().map(exporter).transpose()?;
         let traces = provider.as_ref().map(|provider| {
             // Only our own spans: the transport's would trace the exporter itself.

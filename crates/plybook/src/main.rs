@@ -28,6 +28,11 @@ mod words;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use mimalloc::MiMalloc;
+
+/// A call allocates some sixty times, and the C library's allocator took a fifth of a node's time.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 #[derive(Debug, Parser)]
 #[command(name = "plybook", version, about = "Turn-based board games that can be proved afterwards")]

@@ -10,8 +10,11 @@ use plybook_tests::refused::Refused;
 use plybook_tests::wire::{Wire, headers};
 use prost::Message as _;
 use prost::bytes::{Buf as _, BufMut as _};
+use tonic::body::Body;
+use tonic::client::GrpcService;
 use tonic::codec::CompressionEncoding::Gzip;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBody, EncodeBuf, Encoder, Streaming};
+use tonic::codegen::http;
 use tonic::{Code, Request, Status};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
@@ -83,8 +86,42 @@ async fn gzip_is_spoken_both_ways() {
     assert_eq!(headers(plain.metadata()).get("grpc-encoding"), None, "who does not ask for it does not get it");
     assert_eq!(packed.get_game(request).await.unwrap().into_inner(), plain.into_inner());
     let mut stream = packed.stream_events(v1::StreamEventsRequest { game_id: game.id.clone(), ..Default::default() }).await.unwrap();
-    assert_eq!(headers(stream.metadata()).get("grpc-encoding").map(String::as_str), Some("gzip"));
+    assert_eq!(headers(stream.metadata()).get("grpc-encoding"), None, "events are not packed");
     assert!(stream.get_mut().message().await.unwrap().is_some());
+}
+
+/// Whether the first message of the answer comes packed to a caller that offers to unpack.
+async fn comes_packed(wire: &Wire, path: &str, request: &impl prost::Message) -> bool {
+    let mut channel = wire.channel.clone();
+    std::future::poll_fn(|context| GrpcService::<Body>::poll_ready(&mut channel, context)).await.unwrap();
+    let asked = futures::stream::iter([Ok(request.encode_to_vec())]);
+    let call = http::Request::post(path).header("content-type", "application/grpc").header("te", "trailers");
+    let call = call.header("grpc-accept-encoding", "gzip").body(Body::new(EncodeBody::new_client(Raw, asked, None, None))).unwrap();
+    let answer = GrpcService::call(&mut channel, call).await.unwrap();
+    assert_eq!(answer.headers().get("grpc-status"), None, "{path}");
+    // Whoever knows of no packing finds fault with a message that is packed.
+    let status = answer.status();
+    let first = Streaming::new_response(Raw, answer.into_body(), status, None, None).message().await;
+    match first {
+        Ok(message) => message.is_none_or(|message| message.is_empty()),
+        Err(status) => {
+            assert!(status.message().contains("compressed"), "{status}");
+            true
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_small_is_not_packed() {
+    let local = over_sqlite().await.start().await;
+    let wire = local.wire().await;
+    let game = wire.game().mnk(15, 15, 5).await;
+    assert!(!comes_packed(&wire, "/plybook.v1.GameService/MakeMove", &game.asks("a1")).await);
+    let legal = v1::ListLegalActionsRequest { game_id: game.id.clone(), ..Default::default() };
+    assert!(comes_packed(&wire, "/plybook.v1.GameService/ListLegalActions", &legal).await, "224 moves are not small");
+    let events = v1::StreamEventsRequest { game_id: game.id.clone(), ..Default::default() };
+    assert!(!comes_packed(&wire, "/plybook.v1.GameService/StreamEvents", &events).await);
+    assert!(comes_packed(&wire, "/plybook.v1.AuditService/GetBook", &v1::GetBookRequest { game_id: game.id.clone() }).await);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
