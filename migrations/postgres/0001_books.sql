@@ -106,14 +106,16 @@ CREATE TABLE foreign_book (
 --   unique key must contain the partition key. Until a month is worth detaching, all is in one partition.
 --   The way out of it: rows cannot be moved from one partition to another, since the triggers forbid it,
 --   so a month gets its partition before it begins, while the DEFAULT one holds no row of its range:
---       CREATE TABLE book_entry_2027_01 PARTITION OF book_entry
---           FOR VALUES FROM ('<first id of the month>') TO ('<first id of the next>') WITH (…);
---       CREATE TRIGGER book_entry_2027_01_is_not_truncated BEFORE TRUNCATE ON book_entry_2027_01 …;
+--       plybook partitions ahead
+--   which makes for each month a table like this one, with the DEFAULT one's options and a trigger that refuses
+--   TRUNCATE, and attaches it:
+--       ALTER TABLE book_entry ATTACH PARTITION book_entry_2027_01
+--           FOR VALUES FROM ('<first id of the month>') TO ('<first id of the next>');
 --   where a month's first id is its first millisecond in 12 hexadecimal digits, then zeros:
 --       rpad(lpad(to_hex((extract(epoch FROM timestamptz '2027-01-01 00:00Z') * 1000)::bigint), 12, '0'), 32, '0')::uuid
---   While it runs, nobody appends or reads: it scans the DEFAULT partition to see that no row is of the
---   range. Where that takes too long, let the scan come first and stop nobody: add to book_entry_rest a
---   CHECK (game_id < '<first id of the month>') NOT VALID, VALIDATE it, and drop it once the month is there.
+--   Attaching stops appends and reads while it scans the DEFAULT partition to see that no row is of the range, unless
+--   a constraint tells: so a CHECK comes first, NOT VALID, then VALIDATE, which scans and stops nobody, and goes
+--   once the month is there. Rights need nothing: whoever goes through book_entry is asked for rights on that alone.
 --   A game stays in the partition of the month in which it was created, and the months before the first
 --   partition stay in the DEFAULT one for ever.
 CREATE TABLE book_entry (

@@ -1,6 +1,7 @@
 //! What both stores promise, and what each promises alone.
 
 mod batches;
+mod catalogue;
 mod conduct;
 mod due;
 mod due_model;
@@ -13,6 +14,7 @@ mod foreign;
 mod given;
 mod lists;
 mod oldest;
+mod partitions;
 mod postgres;
 mod racing;
 mod refusals;

@@ -6,6 +6,7 @@
 //! | [`feed`] | every entry of a tenant's games in one order |
 //! | [`foreign`] | a book that was played elsewhere |
 //! | [`postgres`] | many nodes over one database |
+//! | [`month`] | a month of games, which can have a partition of its own there |
 //! | `gather` | appends of different games travel together |
 //! | [`counts`] | how they travelled |
 //! | [`floor`] | what that database can do at most, for benchmarks |
@@ -28,6 +29,7 @@ pub mod feed;
 pub mod foreign;
 mod gather;
 mod migrations;
+pub mod month;
 pub mod outage;
 mod page;
 pub mod postgres;
@@ -42,8 +44,9 @@ pub use error::Error;
 pub use feed::{FeedCursor, FeedPage, FeedRow, Heading, Holder};
 pub use foreign::{Foreign, ForeignBook, Import};
 pub use gather::APPENDS_QUEUE;
+pub use month::Month;
 pub use outage::Outage;
-pub use postgres::{Postgres, PostgresOptions, floor};
+pub use postgres::{Partition, Partitions, Postgres, PostgresOptions, floor};
 pub use refused::{Refused, StoredRefusal};
 pub use sqlite::{Sqlite, SqliteOptions};
 pub use store::{

@@ -13,6 +13,7 @@
 //! | `read` | entries, requests, seeds |
 //! | `list` | pages of games |
 //! | `outage` | beats, and the gaps between them |
+//! | [`Partitions`] | months of books: listed, and given a partition before they begin |
 //! | `refusals` | refused requests, in batches and pages |
 //! | `snapshot` | games at some of their entries |
 //! | `wake` | hints between nodes |
@@ -32,6 +33,7 @@ mod import;
 mod lines;
 mod list;
 mod outage;
+mod partitions;
 mod read;
 mod refusals;
 mod snapshot;
@@ -52,6 +54,7 @@ use tracing::Instrument;
 
 use self::batch::Batches;
 pub use self::connect::PostgresOptions;
+pub use self::partitions::{Partition, Partitions};
 use self::wake::Wakes;
 use crate::counts::AppendCounts;
 use crate::due::{Claimed, DueSoon, StoredDue};

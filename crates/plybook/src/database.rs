@@ -112,7 +112,7 @@ impl Database {
 }
 
 /// What no retry can help is the operator's to set right: exit code 2.
-fn sentence(error: plybook_store::Error) -> anyhow::Error {
+pub(crate) fn sentence(error: plybook_store::Error) -> anyhow::Error {
     match error {
         plybook_store::Error::Config(why) => usage(why),
         error @ plybook_store::Error::Corrupt(_) => usage(error.to_string()),

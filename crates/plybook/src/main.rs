@@ -14,6 +14,7 @@ mod import;
 mod keys;
 mod link;
 mod migrate;
+mod partitions;
 mod play;
 mod refusals;
 mod replay;
@@ -47,6 +48,8 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Brings a database's schema up to this build's
     Migrate(migrate::MigrateArgs),
+    /// Lists the months of a Postgres database's books, and gives later ones a partition
+    Partitions(partitions::PartitionsArgs),
     /// Plays a game in this terminal
     Play(play::PlayArgs),
     /// Shows a game, redrawn at every entry
@@ -81,6 +84,7 @@ async fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Serve(args) => serve::run(args).await,
         Command::Migrate(args) => migrate::run(args).await,
+        Command::Partitions(args) => partitions::run(args).await,
         Command::Play(args) => play::run(args).await,
         Command::Watch(args) => watch::run(args).await,
         Command::Replay(args) => replay::run(args).await,

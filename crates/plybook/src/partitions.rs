@@ -1,0 +1,76 @@
+//! `plybook partitions`: the months of a Postgres database's books.
+//!
+//! Invariant: whatever it does can be done again, and beside running servers.
+
+use clap::Subcommand;
+use plybook_store::{Partition, Partitions};
+
+use crate::database::{Database, DatabaseArgs, sentence};
+use crate::exit::usage;
+use crate::screen::Screen;
+
+/// More months than anybody plans ahead.
+const MONTHS_MAX: i64 = 1_200;
+
+const ROLE: &str = "Comes as the owner of the tables, like `plybook migrate`, and directly: a pooler that lends sessions by the \
+                    transaction will not do.";
+
+/// Flags of `plybook partitions`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = ROLE)]
+pub(crate) struct PartitionsArgs {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Lists them: entries, bytes, games and games that have not ended
+    List {
+        #[command(flatten)]
+        database: DatabaseArgs,
+    },
+    /// Gives the months after this one a partition each, where they have none
+    Ahead {
+        #[command(flatten)]
+        database: DatabaseArgs,
+        /// How many months
+        #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=MONTHS_MAX))]
+        months: u32,
+    },
+}
+
+/// Runs the task.
+pub(crate) async fn run(args: PartitionsArgs) -> anyhow::Result<()> {
+    match args.task {
+        Task::List { database } => list(open(&database).await?.list().await.map_err(sentence)?),
+        Task::Ahead { database, months } => {
+            let made = open(&database).await?.ahead(months).await.map_err(sentence)?;
+            let screen = Screen::new();
+            for month in &made {
+                screen.say(format!("{month} has a partition now"))?;
+            }
+            if made.is_empty() {
+                screen.say("every one of these months has a partition already")?;
+            }
+            Ok(())
+        }
+    }
+}
+
+async fn open(database: &DatabaseArgs) -> anyhow::Result<Partitions> {
+    match database.read()? {
+        Database::Postgres(options) => Partitions::open(&options).await.map_err(sentence),
+        Database::Sqlite(_) => Err(usage("--database: an embedded store is one file and has no partitions")),
+    }
+}
+
+fn list(partitions: Vec<Partition>) -> anyhow::Result<()> {
+    let screen = Screen::new();
+    screen.say(format!("{:<8} {:>14} {:>16} {:>12} {:>12}", "month", "entries", "bytes", "games", "not ended"))?;
+    for Partition { month, rows, bytes, games, open } in partitions {
+        let month = month.map_or_else(|| "others".to_owned(), |month| month.to_string());
+        screen.say(format!("{month:<8} {rows:>14} {bytes:>16} {games:>12} {open:>12}"))?;
+    }
+    Ok(())
+}
