@@ -78,6 +78,16 @@ fn moves_are_taken_back() {
 }
 
 #[test]
+fn more_moves_than_stand_are_not_taken_back_in_part() {
+    let house = House::open();
+    let ran = house.run("play", &[], "a1\nb1\nundo 3\nundo 0\nb2\nquit\n").ok();
+    ran.says("X> undo 3\nRefused: no such move stands [NOTHING_TO_UNDO]\n")
+        .says("X> undo 0\nRefused: \"undo 0\" is not an action of this game [INVALID_ACTION]\n")
+        .says("2  . [X] .\n1  X  O  .\n");
+    house.run("play", &["--undo", "agreement"], "undo\nquit\n").ok().says("[NOTHING_TO_UNDO]\n");
+}
+
+#[test]
 fn a_finished_game_is_reopened_and_closed() {
     let ran = House::open().play(&["--undo-after-end"], "a1 b1 a2 b2 a3 undo c3 b3 close").ok();
     ran.says("X wins: line. It may be reopened: undo; or closed for good: close.\n")

@@ -2,13 +2,15 @@
 //!
 //! Invariant: a line that is no command is a move; the server reads it, not we.
 
+use std::num::NonZero;
+
 /// A line read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     /// A move in the ruleset's notation.
     Move(String),
     /// To take back so many plies; without a number, the last move of the seat that plays here.
-    Undo(Option<usize>),
+    Undo(Option<NonZero<usize>>),
     /// To list what may be played.
     Legal,
     /// To draw the board again.
@@ -121,7 +123,7 @@ mod tests {
             ("B2", moves("B2")),
             ("roll", moves("roll")),
             ("undo", Command::Undo(None)),
-            ("UNDO 3", Command::Undo(Some(3))),
+            ("UNDO 3", Command::Undo(NonZero::new(3))),
             ("undo it", moves("undo it")),
             ("legal", Command::Legal),
             ("?", Command::Help),

@@ -2,6 +2,8 @@
 //!
 //! Invariant: the server says what is allowed; here it is only found out for which seat one speaks, and to what.
 
+use std::num::NonZero;
+
 use plybook_client::Error;
 use plybook_proto::v1;
 use plybook_proto::v1::{OfferAnswer, OfferKind, UndoBy};
@@ -10,7 +12,7 @@ use super::Table;
 
 impl Table {
     /// Takes moves back: so many plies, or the last move of the seat played here. Where others have to agree, asks them.
-    pub(crate) async fn undo(&mut self, plies: Option<usize>) -> Result<(), Error> {
+    pub(crate) async fn undo(&mut self, plies: Option<NonZero<usize>>) -> Result<(), Error> {
         let last = self.standing.iter().rev().find(|standing| self.plays(standing.seat)).map(|standing| standing.seat);
         let seat = self.place.seat.or(last).or(self.game.seat_to_move).unwrap_or_default();
         let agreement = self.game.undo_policy.is_some_and(|policy| policy.by() == UndoBy::Agreement) && self.has_others(seat);
@@ -33,10 +35,12 @@ impl Table {
         }
     }
 
-    /// The entry to go back to; none where the server finds a seat's own last move.
-    fn undo_target(&self, plies: Option<usize>, asks: Option<u32>) -> Option<u64> {
+    /// The entry to go back to; none where the server finds a seat's own last move. Where fewer moves stand than are
+    /// named it is the header, of which the server says that it is no move.
+    fn undo_target(&self, plies: Option<NonZero<usize>>, asks: Option<u32>) -> Option<u64> {
+        const HEADER: u64 = 1;
         let mut standing = self.standing.iter().rev();
-        let nth = plies.unwrap_or(1).max(1) - 1;
+        let nth = plies.map_or(0, |plies| plies.get() - 1);
         let found = match (plies, asks, self.place.seat) {
             (None, Some(seat), _) => standing.find(|standing| standing.seat == seat),
             (None, None, Some(_)) => None,
@@ -44,7 +48,8 @@ impl Table {
             _ if self.has_bots() => standing.filter(|standing| self.plays(standing.seat)).nth(nth),
             _ => standing.nth(nth),
         };
-        found.map(|standing| standing.seq)
+        let named = plies.is_some() || asks.is_some();
+        found.map(|standing| standing.seq).or(named.then_some(HEADER))
     }
 
     async fn offer_undo(&mut self, seat: u32, target: u64) -> Result<(), Error> {
