@@ -63,29 +63,28 @@ fn short(score: &v1::Score, greatest: i64) -> String {
 
 /// The board of a game with scores on the vacant cells that actions name; the best action's are in brackets.
 pub(crate) fn heat_map(game: &v1::Game, actions: &[v1::ScoredAction]) -> Option<String> {
-    let mut position = game.position.clone()?;
     let estimate = |action: &v1::ScoredAction| match action.score.as_ref().and_then(|score| score.value.as_ref()) {
         Some(Value::Estimate(n)) => Some(i64::from(*n).abs()),
         _ => None,
     };
     let greatest = actions.iter().filter_map(estimate).max().unwrap_or(0);
-    let seats = words::marks(&game.seats);
-    let mut marks = seats.clone();
-    // A score stands on its cell like a piece of a seat of that name.
-    for action in actions {
-        let Some(score) = &action.score else { continue };
-        let seat = marks.len() as u32;
-        marks.push(short(score, greatest));
-        for cell in action.cells.iter().filter(|cell| game.position.iter().all(|before| before.cells.iter().all(|at| at.cell != **cell))) {
-            position.cells.push(v1::OccupiedCell { cell: *cell, pieces: vec![v1::Piece { seat, kind: String::new() }] });
-        }
-    }
+    let notes = actions.iter().filter_map(|action| Some((action, short(action.score.as_ref()?, greatest))));
+    let notes = notes.flat_map(|(action, score)| action.cells.iter().map(move |cell| (*cell, score.clone())));
     let legal: Vec<v1::LegalAction> =
         actions.iter().map(|scored| v1::LegalAction { action: scored.action.clone(), notation: scored.notation.clone() }).collect();
     let bright = actions.first().map_or(&[][..], |best| best.cells.as_slice());
-    let is_grid = position.topology.as_ref().is_some_and(|topology| matches!(topology.layout, Some(v1::topology::Layout::Grid(_))));
-    let marks = if is_grid { marks } else { seats };
-    Some(drawing::draw(&position, Look { marks: &marks, notation: Notation::of(game, &legal), bright }))
+    let look = Look { marks: &words::marks(&game.seats), notation: Notation::of(game, &legal), bright };
+    Some(drawing::draw_with(game.position.as_ref()?, look, notes))
+}
+
+/// Who would win at once, and with what; of each seat at most so many actions.
+pub(crate) fn threats(threats: &[v1::SeatThreats], marks: &[String], most: usize) -> Vec<String> {
+    let told = |seat: &v1::SeatThreats| {
+        let named: Vec<&str> = seat.threats.iter().take(most).map(|threat| threat.notation.as_str()).collect();
+        let more = if seat.threats.len() > most { " and more" } else { "" };
+        format!("{} would win at once with {}{more}.", words::seat_name(seat.seat, marks), named.join(", "))
+    };
+    threats.iter().filter(|seat| !seat.threats.is_empty()).map(told).collect()
 }
 
 #[cfg(test)]
@@ -93,6 +92,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
 
     use super::*;
+    use crate::drawing::notes::tests::small_game;
 
     fn scored(cell: u32, value: Value, exact: bool) -> v1::ScoredAction {
         let score = Some(v1::Score { value: Some(value), exact });
@@ -115,21 +115,12 @@ mod tests {
 
     #[test]
     fn scores_stand_on_their_cells() {
-        let layout = v1::topology::Layout::Grid(v1::Grid { width: 3, height: 2 });
-        let pieces = vec![v1::Piece { seat: 1, kind: "disc".into() }];
-        let position = v1::Position {
-            topology: Some(v1::Topology { layout: Some(layout), jumps: vec![] }),
-            cells: vec![v1::OccupiedCell { cell: 0, pieces }],
-            ..v1::Position::default()
-        };
-        let seat = |mark: &str| v1::Seat { mark: mark.into(), ..v1::Seat::default() };
-        let game = v1::Game { position: Some(position), seats: vec![seat("X"), seat("O")], ..v1::Game::default() };
         let actions = [
             scored(1, Value::WinInPlies(1), true),
             scored(3, Value::Estimate(40), false),
             scored(4, Value::Estimate(-20), false),
             scored(0, Value::Draw(v1::Draw {}), true),
         ];
-        assert_eq!(heat_map(&game, &actions).unwrap(), "0+  O  [W1] .\n3+  +9  -4  .\n    0   1   2");
+        assert_eq!(heat_map(&small_game(1), &actions).unwrap(), "0+  O  [W1] .\n3+  +9  -4  .\n    0   1   2");
     }
 }

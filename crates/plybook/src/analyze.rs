@@ -71,9 +71,6 @@ fn in_words(found: &v1::AnalyzePositionResponse, game: &v1::Game) -> String {
     if found.left_out > 0 {
         lines.push(format!("  (and {} that are no better)", found.left_out));
     }
-    for of in found.threats.iter().filter(|of| !of.threats.is_empty()) {
-        let actions: Vec<&str> = of.threats.iter().map(|threat| threat.notation.as_str()).collect();
-        lines.push(format!("{} would win at once with {}.", words::seat_name(of.seat, &marks), actions.join(", ")));
-    }
+    lines.extend(advice::threats(&found.threats, &marks, usize::MAX));
     lines.join("\n")
 }

@@ -5,10 +5,12 @@
 pub(crate) mod clocks;
 mod grid;
 pub(crate) mod notation;
+pub(crate) mod notes;
 mod track;
 
 pub(crate) use clocks::{BETWEEN, Clocks, beside};
 pub(crate) use notation::Notation;
+pub(crate) use notes::draw_with;
 
 use plybook_proto::v1;
 use plybook_proto::v1::topology::Layout;

@@ -70,7 +70,7 @@ impl<'a> Session<'a> {
     /// Plays until the game is over or the keyboard has enough.
     pub(super) async fn play(mut self) -> anyhow::Result<Next> {
         let mut events = self.events();
-        self.show()?;
+        self.screen.say(self.table.board())?;
         while !self.table.closed() {
             if let Some(line) = self.held.take_if(|_| self.table.may_act() || self.table.finished()) {
                 self.screen.say(&line)?;

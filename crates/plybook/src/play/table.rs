@@ -257,8 +257,8 @@ impl Table {
         if to_move.is_none() {
             return format!("{mark} (accept or decline)> ");
         }
-        let left = self.clocks.as_ref().and_then(|clocks| clocks.running(Instant::now())).map(|(_, left)| left.as_secs());
-        match left.filter(|seconds| ALARMS.last().is_some_and(|most| seconds < most)) {
+        let left = self.clocks.as_ref().and_then(|clocks| clocks.running(Instant::now())).map(|(_, left)| (left.as_millis() + 500) / 1000);
+        match left.filter(|seconds| ALARMS.last().is_some_and(|most| *seconds < u128::from(*most))) {
             Some(seconds) => format!("{mark} ({seconds} s left)> "),
             None => format!("{mark}> "),
         }
