@@ -1,58 +1,7 @@
 //! `plybook play` with a clock, offers and leaving: what one terminal does the other sees at once.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-
-use super::{House, command, ended};
-
-/// One terminal of several at one table, whose keyboard stays open.
-struct Seat {
-    child: Child,
-    keyboard: Option<ChildStdin>,
-    out: BufReader<ChildStdout>,
-    shown: String,
-}
-
-impl Seat {
-    fn open(house: &House, args: &[&str]) -> Seat {
-        let url = house.node.url();
-        let mut child = command(&[&["play", "--server", &url], args].concat()).stdin(Stdio::piped()).spawn().unwrap();
-        let (keyboard, out) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        Seat { child, keyboard, out, shown: String::new() }
-    }
-
-    /// A new game, whose id is known.
-    fn first(house: &House, args: &[&str]) -> (Seat, String) {
-        let mut seat = Seat::open(house, args);
-        seat.shows("\n");
-        let game = seat.shown.lines().next().unwrap().strip_prefix("Game ").unwrap().to_owned();
-        (seat, game)
-    }
-
-    fn types(&mut self, line: &str) -> &mut Seat {
-        self.keyboard.as_mut().unwrap().write_all(format!("{line}\n").as_bytes()).unwrap();
-        self
-    }
-
-    /// Reads on until this is shown.
-    #[track_caller]
-    fn shows(&mut self, text: &str) -> &mut Seat {
-        while !self.shown.contains(text) {
-            assert_ne!(self.out.read_line(&mut self.shown).unwrap(), 0, "{text:?} is not shown: {}", self.shown);
-        }
-        self
-    }
-
-    /// All that it showed, once it ended well.
-    #[track_caller]
-    fn ended(mut self) -> String {
-        self.shows("The game is closed.");
-        drop(self.keyboard.take());
-        self.out.read_to_string(&mut self.shown).unwrap();
-        ended(self.child).ok();
-        self.shown
-    }
-}
+use super::House;
+use super::seat::Seat;
 
 #[test]
 fn a_draw_offered_at_one_terminal_is_accepted_at_the_other() {

@@ -42,8 +42,9 @@ impl Terminal {
     pub(super) fn sized((lines, columns): (u16, u16), args: &[&str]) -> Terminal {
         let words: Vec<String> = std::iter::once(node::binary().to_str().unwrap()).chain(args.iter().copied()).map(quoted).collect();
         let command = quoted(&format!("echo pid=$$; exec {}", words.join(" ")));
+        // The key that interrupts is meant for the command; the shell around it has to ask afterwards.
         let session = format!(
-            "stty rows {lines} cols {columns}; stty -a > \"$BEFORE\"; sh -c {command}; echo code=$?.; stty -a > \"$AFTER\"; cmp \"$BEFORE\" \"$AFTER\" && echo same."
+            "trap : INT; stty rows {lines} cols {columns}; stty -a > \"$BEFORE\"; sh -c {command}; echo code=$?.; stty -a > \"$AFTER\"; cmp \"$BEFORE\" \"$AFTER\" && echo same."
         );
         let folder = tempfile::tempdir().unwrap();
         let mut child = Command::new("script")
@@ -95,6 +96,11 @@ impl Terminal {
         }
     }
 
+    /// All that was shown.
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.screen.0.lock().unwrap().bytes).into_owned()
+    }
+
     /// Presses keys.
     pub(super) fn types(&mut self, keys: &str) -> &mut Terminal {
         let keyboard = self.child.stdin.as_mut().unwrap();
@@ -105,20 +111,23 @@ impl Terminal {
 
     /// Sends the command a signal, such as TERM.
     pub(super) fn signal(&mut self, name: &str) {
-        let pid = {
-            let screen = self.screen.0.lock().unwrap();
-            let text = String::from_utf8_lossy(&screen.bytes).into_owned();
-            text.split("pid=").nth(1).unwrap().split(['\r', '\n']).next().unwrap().to_owned()
-        };
-        assert!(Command::new("kill").args([format!("-{name}"), pid]).status().unwrap().success(), "{name}");
+        let text = self.text();
+        let pid = text.split("pid=").nth(1).unwrap().split(['\r', '\n']).next().unwrap();
+        assert!(Command::new("kill").args([format!("-{name}").as_str(), pid]).status().unwrap().success(), "{name}");
     }
 
-    /// The command ends like this, and leaves the terminal as it was: the first screen, a caret, and every setting.
+    /// The command ends like this, and leaves every setting of the terminal as it was.
     #[track_caller]
-    pub(super) fn ended(&mut self, code: i32) {
+    pub(super) fn left(&mut self, code: i32) {
         self.shows(&format!("code={code}."));
         self.shows("same.");
-        let text = String::from_utf8_lossy(&self.screen.0.lock().unwrap().bytes).into_owned();
+    }
+
+    /// The same of a command that took the whole screen: the first screen is back, and the caret.
+    #[track_caller]
+    pub(super) fn ended(&mut self, code: i32) {
+        self.left(code);
+        let text = self.text();
         let last = |sequence: &str| text.rfind(sequence).unwrap_or_else(|| panic!("{sequence:?} is never sent: {text:?}"));
         assert!(last("\x1b[?1049l") > last("\x1b[?1049h"), "the first screen is back");
         assert!(last("\x1b[?25h") > last("\x1b[?25l"), "the caret is back");
