@@ -59,8 +59,12 @@ fn bots_take_the_seats_that_are_left() {
 #[test]
 fn against_a_bot_an_undo_leads_back_to_ones_own_choice() {
     let house = House::open();
-    let ran = house.run("play", &["--bot", "minimax"], "b2\nundo\na1\nc1\nc2\nundo 2\nquit\n").ok();
-    let ran = ran.says("X> undo\n3  .  .  .\n2  .  .  .\n1  .  .  .\n   a  b  c\nX took 2 moves back.\nX to move.\nX> a1\n");
+    // Of c1 and c2 the bot has one at most, and with three moves nobody has won.
+    let args = ["--bot", "heuristic", "--param", "rows=4", "--param", "cols=4", "--param", "k=4"];
+    let ran = house.run("play", &args, "b2\nundo\na1\nc1\nc2\nundo 2\nquit\n").ok();
+    let ran = ran.says(
+        "X> undo\n4  .  .  .  .\n3  .  .  .  .\n2  .  .  .  .\n1  .  .  .  .\n   a  b  c  d\nX took 2 moves back.\nX to move.\nX> a1\n",
+    );
     assert_eq!(ran.out.matches("X took 2 moves back.\nX to move.\n").count(), 1, "{ran:#?}");
     ran.says("X> undo 2\n").says("X took 4 moves back.\nX to move.\nX> quit\n");
 }
