@@ -85,6 +85,14 @@ impl TestDatabase {
         result
     }
 
+    /// Fails the test where this role may do one of these.
+    pub async fn forbids(&self, role: &str, statements: &[&str]) {
+        for sql in statements {
+            let refusal = self.try_execute(&format!("SET ROLE {role}; {sql}")).await.expect_err(sql);
+            assert_eq!(refusal.as_database_error().unwrap().code().unwrap(), "42501", "{sql}: {refusal}");
+        }
+    }
+
     /// The first column of every row, as text: cast it to text.
     pub async fn column(&self, sql: &str) -> Vec<String> {
         let mut connection = self.connect().await;

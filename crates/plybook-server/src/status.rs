@@ -89,9 +89,11 @@ impl Answer {
             Refusal::ResumeTokenInvalid { why } => {
                 Answer::new(Code::InvalidArgument, R::ResumeTokenInvalid, format!("resume_token: {why}"))
             }
-            Refusal::ResumeTokenExpired => {
-                Answer::new(Code::OutOfRange, R::ResumeTokenExpired, "the entry at which the feed was left is not in the books: begin again")
-            }
+            Refusal::ResumeTokenExpired => Answer::new(
+                Code::OutOfRange,
+                R::ResumeTokenExpired,
+                "the entry at which the feed was left is not in the books: begin again",
+            ),
             Refusal::ReceiptsUnavailable => {
                 Answer::new(Code::FailedPrecondition, R::ReceiptsUnavailable, "a receipt is due, and this node has no signing key")
             }
