@@ -59,8 +59,8 @@ impl Terms {
         if self.bots.iter().any(|(seat, _)| seat.0 >= seats) || !self.bots.is_sorted_by(|(a, _), (b, _)| a < b) {
             return unkept("bots", "stand by seat, and each seat has one at most");
         }
-        let bots = self.bots.iter().map(|(_, bot)| bot).chain(&self.fallback);
-        bots.map(Bot::check).collect::<Result<(), _>>().map_err(|why| Unkept { term: "bots", why })?;
+        let mut bots = self.bots.iter().map(|(_, bot)| bot).chain(&self.fallback);
+        bots.try_for_each(Bot::check).map_err(|why| Unkept { term: "bots", why })?;
         let lets_bot_move = self.clock.as_ref().is_some_and(|clock| clock.if_expired == IfExpired::Bot);
         if self.fallback.is_some() != (lets_bot_move || !self.bots.is_empty()) {
             return unkept("fallback", "is there exactly where a bot may move");

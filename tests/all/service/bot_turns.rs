@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use plybook_bots::Bots;
 use plybook_core::Time;
+use plybook_proto::v1;
 use plybook_server::upkeep::Chore;
 use plybook_store::Store;
 use plybook_tests::injected::{Call, Fault, Local, Setup, over, over_postgres};
 use plybook_tests::laid::{LONG, Laid, live, until_queue_is_empty};
 use plybook_tests::patience::until;
 use plybook_tests::postgres;
+use plybook_tests::random::Random;
 use plybook_tests::strategies::{self, Fragile, Ponder, Stubborn};
 use plybook_tests::table::START;
 use plybook_tests::wire::PlayedGame;
@@ -22,6 +24,7 @@ on_both![
     scenario_68_the_fallback_moves_before_the_time_of_a_bot_that_is_silent_is_over,
     scenario_68_a_bot_whose_node_is_silent_is_another_nodes_once_the_lease_is_over,
     scenario_70_an_undo_against_a_bot_leads_back_to_the_persons_choice,
+    scenario_70_a_bot_that_cannot_move_is_skipped_and_the_game_goes_on_to_its_end,
     a_bot_at_fault_is_replaced_for_its_turn_by_the_fallback,
     games_of_bots_alone_are_played_to_their_end_and_leave_nothing_behind,
 ];
@@ -164,6 +167,42 @@ async fn scenario_70_an_undo_against_a_bot_leads_back_to_the_persons_choice(setu
     game.play("b2").await;
     let lines = laid.until_lines(&*store, 2, "1:plybook/bot move").await;
     assert_eq!(lines.len(), 5, "{lines:?}");
+}
+
+/// Othello on a small board, where that comes often, and to either seat.
+async fn scenario_70_a_bot_that_cannot_move_is_skipped_and_the_game_goes_on_to_its_end(setup: Setup) {
+    let local = setup.sweeping().start().await;
+    let (store, wire) = (local.store.inner(), local.wire().await);
+    local.clock.set(START);
+    let mut skipped = [0, 0];
+    for nodes in QUICK_AND_SLOW {
+        for number in 0..8 {
+            let mut random = Random::new(number);
+            let live = live().at(|table| table.of("othello").with("size", 6)).bot(1, &format!("random@1 {nodes}"));
+            let laid = live.created(START).laid_into(&*store).await;
+            let mut game = open(&local, &laid).await;
+            loop {
+                until("it is the person's turn, or nobody's", || async { game.now().await.seat_to_move != Some(1) }).await;
+                if game.looks().await.seat_to_move.is_none() {
+                    break;
+                }
+                let request = v1::ListLegalActionsRequest { game_id: laid.id.clone(), ..Default::default() };
+                let legal = wire.games().list_legal_actions(request).await.unwrap().into_inner().actions;
+                game.play(&random.pick(&legal).notation).await;
+            }
+            let events = wire.history(&laid.id).await;
+            for event in &events {
+                if let Some(v1::event::Body::MoveMade(made)) = &event.body {
+                    made.skipped_seats.iter().for_each(|seat| skipped[*seat as usize] += 1);
+                }
+            }
+            let outcome = events.last().unwrap().outcome.clone().unwrap();
+            assert!(["most_discs", "equal_discs"].contains(&outcome.reason.as_str()), "{outcome:?}");
+            wire.proves(&laid.id).await;
+        }
+    }
+    assert!(skipped.iter().all(|times| *times > 0), "each seat is skipped now and then: {skipped:?}");
+    assert_eq!((local.chores(Chore::FallbackMoved), local.chores(Chore::BotFault)), (0, 0));
 }
 
 async fn a_bot_at_fault_is_replaced_for_its_turn_by_the_fallback(setup: Setup) {
