@@ -3,6 +3,7 @@
 //! Invariant: the server alone says what is legal, whose turn it is and who won; the keyboard is only
 //! asked when one of its seats may act.
 
+mod alarms;
 mod command;
 mod hint;
 mod joins;

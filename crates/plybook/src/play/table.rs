@@ -11,12 +11,10 @@ use plybook_client::{Client, Error};
 use plybook_proto::v1;
 use plybook_proto::v1::event::Body;
 
+use super::alarms;
 use super::place::Place;
 use crate::drawing::{self, Clocks, Look, Notation};
 use crate::words;
-
-/// Seconds left at which a seat is told so.
-const ALARMS: [u64; 5] = [5, 10, 20, 30, 60];
 
 /// A move that stands.
 #[derive(Clone, Debug)]
@@ -127,8 +125,7 @@ impl Table {
     /// How long until whoever is to move here should be told that so many seconds are left.
     pub(crate) fn alarm(&self) -> Option<(Duration, u64)> {
         let (_, left) = self.clocks.as_ref().filter(|_| self.may_act())?.running(Instant::now())?;
-        let seconds = ALARMS.into_iter().rev().find(|seconds| Duration::from_secs(*seconds) < left)?;
-        Some((left - Duration::from_secs(seconds), seconds))
+        alarms::next(left)
     }
 
     /// Whether a seat is played here.
@@ -257,8 +254,8 @@ impl Table {
         if to_move.is_none() {
             return format!("{mark} (accept or decline)> ");
         }
-        let left = self.clocks.as_ref().and_then(|clocks| clocks.running(Instant::now())).map(|(_, left)| (left.as_millis() + 500) / 1000);
-        match left.filter(|seconds| ALARMS.last().is_some_and(|most| *seconds < u128::from(*most))) {
+        let running = self.clocks.as_ref().and_then(|clocks| clocks.running(Instant::now()));
+        match running.and_then(|(_, left)| alarms::at_the_prompt(left)) {
             Some(seconds) => format!("{mark} ({seconds} s left)> "),
             None => format!("{mark}> "),
         }
