@@ -6,12 +6,14 @@ use std::time::Duration;
 use plybook_core::entry::{Act, Actor};
 use plybook_core::game::{Ask, Request};
 use plybook_core::{Seat, Time};
+use plybook_proto::v1::GameState;
 use plybook_server::upkeep::Chore;
-use plybook_store::{DueKind, Store};
+use plybook_store::{Arms, DueKind, Store};
 use plybook_tests::held::Held;
 use plybook_tests::injected::{Call, Fault, Local, Setup, over, over_postgres};
 use plybook_tests::laid::{LONG, Laid, live, until_after, until_queue_is_empty};
-use plybook_tests::patience::until;
+use plybook_tests::live::per_move;
+use plybook_tests::patience::{NEVER, until};
 use plybook_tests::postgres;
 use plybook_tests::table::{START, tester};
 use plybook_tests::wire::PlayedGame;
@@ -47,6 +49,8 @@ on_both![
     a_game_without_terms_has_no_rows,
     a_finished_game_closes_itself,
     whoever_is_away_for_too_long_leaves,
+    what_is_put_off_is_not_overslept,
+    what_could_not_be_done_is_not_overslept,
     many_moves_and_a_sweeper_settle_each_deadline_once,
 ];
 
@@ -242,6 +246,35 @@ async fn whoever_is_away_for_too_long_leaves(setup: Setup) {
     local.clock.set(laid.after(5_011));
     let lines = laid.until_closed(&*store).await;
     assert!(lines[2].contains("-:plybook forfeit 1") && lines[2].contains(&laid.after(5_010).to_string()), "{lines:?}");
+}
+
+async fn what_is_put_off_is_not_overslept(setup: Setup) {
+    overslept(setup, None).await;
+}
+
+async fn what_could_not_be_done_is_not_overslept(setup: Setup) {
+    overslept(setup, Some((Call::Entries, Fault::Failed))).await;
+}
+
+/// A node that looks only when its alarm rings looks at a game before its time, and just as its row is put off looks at the
+/// queue and finds its own claim.
+async fn overslept(setup: Setup, fault: Option<(Call, Fault)>) {
+    let local = setup.limits(|limits| (limits.sweepers, limits.due_poll, limits.due_lease) = (4, NEVER, LONG)).start().await;
+    local.store.breaks(Call::Settle, Fault::Held);
+    if let Some((call, fault)) = fault {
+        local.store.breaks(call, fault);
+    }
+    local.store.arms_next(Arms { time: Some(START), bot: None });
+    let game = local.wire().await.game().clock(per_move(1_000)).await;
+    until("it is being put off", || async { local.store.count(Call::Settle) == 1 }).await;
+    until("nobody looks any more", || async {
+        let looks = local.store.count(Call::Due);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        local.store.count(Call::Due) == looks
+    })
+    .await;
+    local.store.mends();
+    until("its time is over", || async { game.now().await.state() == GameState::Closed }).await;
 }
 
 /// The database's own clock and short times: at every deadline a move, its copy and the sweeper come together.

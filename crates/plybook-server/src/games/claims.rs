@@ -1,7 +1,8 @@
 //! What becomes of a claimed row.
 //!
 //! Invariant: a row that cannot be handled comes again, later and later, and never at once: nothing here spins. A node
-//! that goes away lets its rows go, so that another need not wait for the end of their leases.
+//! that goes away lets its rows go, so that another need not wait for the end of their leases. The alarm rings once the
+//! row is written: whoever looked before would find the claim, and sleep.
 
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use plybook_core::Time;
 use plybook_store::{Claimed, Error};
 
 use crate::games::Games;
+use crate::games::reminder::later;
 use crate::limits::{DUE_BACKOFF, DUE_BACKOFF_MAX};
 use crate::refusal::Refusal;
 use crate::upkeep::Chore;
@@ -16,10 +18,11 @@ use crate::upkeep::Chore;
 impl Games {
     /// The row is done with until then, or for good.
     pub async fn settled(&self, claim: &Claimed, next: Option<Time>) {
+        let done = self.store.settle_due(claim, next).await;
+        self.note(claim, done);
         if let Some(next) = next {
             self.alarm.rings_at(next);
         }
-        self.note(claim, self.store.settle_due(claim, next).await);
     }
 
     /// A bot's row is done with. Once a bot has moved, the row is the next one's, or nobody's.
@@ -37,7 +40,9 @@ impl Games {
 
     /// It comes again after so long.
     pub async fn held_for(&self, claim: &Claimed, time: Duration) {
-        self.note(claim, self.store.hold_due(claim, time).await);
+        let done = self.store.hold_due(claim, time).await;
+        self.note(claim, done);
+        self.alarm.rings_at(later(self.clock.now(), time));
     }
 
     /// It cannot be handled here and now.
