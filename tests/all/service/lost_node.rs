@@ -3,7 +3,6 @@
 use plybook_core::Time;
 use plybook_core::entry::Entry;
 use plybook_core::{Book, Seat};
-use plybook_proto::v1::ClockPolicy;
 use plybook_server::limits::QUICK_BOT_NODES;
 use plybook_tests::live::{bot, per_move};
 use plybook_tests::node::{self, Node};
@@ -15,16 +14,11 @@ fn short_lease(database: &TestDatabase) -> Node {
     node::over(&database.url).with(&["--due-lease-ms", "500"]).start()
 }
 
-/// A game in which a bot is to move that spends so many nodes, and a node that was killed while it thought: it had
-/// claimed the turn, and appends nothing more. Nothing, where it had moved before it could be killed.
-async fn killed_in_thought(database: &TestDatabase, nodes: u64, clock: Option<ClockPolicy>) -> Option<PlayedGame> {
+/// A game whose bot is to move, and a node that was killed while it thought: it had claimed the turn, and appends
+/// nothing more. Nothing, where it had moved before it could be killed.
+async fn killed_in_thought(database: &TestDatabase, opening: impl AsyncFn(Wire) -> PlayedGame) -> Option<PlayedGame> {
     let node = short_lease(database);
-    let mut opening = node.wire().await.game().mnk(15, 15, 5).bot(1, bot("minimax", nodes));
-    if let Some(clock) = clock {
-        opening = opening.clock(clock);
-    }
-    let mut game = opening.await;
-    game.play("h8").await;
+    let game = opening(node.wire().await).await;
     let claims = format!("SELECT attempts::text FROM due WHERE game_id = '{0}' AND kind = 'bot' AND claim IS NOT NULL", game.id);
     let entries = format!("SELECT line FROM book_entry WHERE game_id = '{0}'", game.id);
     let begun = async || !database.column(&claims).await.is_empty() || database.column(&entries).await.len() > 2;
@@ -51,7 +45,12 @@ async fn scenario_68_a_node_is_killed_in_the_middle_of_a_bots_thinking_and_anoth
     let database = postgres::database().await;
     let mut nodes = 2 * QUICK_BOT_NODES;
     let game = loop {
-        match killed_in_thought(&database, nodes, None).await {
+        let opening = async |wire: Wire| {
+            let mut game = wire.game().of("connect_four").bot(1, bot("minimax", nodes)).await;
+            game.play("4").await;
+            game
+        };
+        match killed_in_thought(&database, opening).await {
             Some(game) => break game,
             None => nodes *= 2,
         }
@@ -63,7 +62,7 @@ async fn scenario_68_a_node_is_killed_in_the_middle_of_a_bots_thinking_and_anoth
     assert_eq!(by, [(Some(Seat(0)), "anonymous"), (Some(Seat(1)), "plybook/bot")]);
     let mut game = game.through(&wire);
     game.looks().await;
-    game.play("a1").await;
+    game.play("3").await;
     wire.proves(&game.id).await;
 }
 
@@ -76,7 +75,12 @@ async fn scenario_68_where_the_other_nodes_bot_would_be_too_late_the_fallback_mo
     let wire = other.wire().await;
     // On a machine that is so busy that nobody comes to it in time, it is tried again with more of it.
     for turn_ms in [6_000, 12_000, 24_000, 48_000] {
-        let game = killed_in_thought(&database, most, Some(per_move(turn_ms))).await.expect("nobody has answered yet");
+        let opening = async |wire: Wire| {
+            let mut game = wire.game().mnk(15, 15, 5).bot(1, bot("minimax", most)).clock(per_move(turn_ms)).await;
+            game.play("h8").await;
+            game
+        };
+        let game = killed_in_thought(&database, opening).await.expect("nobody has answered yet");
         let found = answered(&wire, &game).await;
         let [asked, answer] = found.as_slice() else { panic!("{found:?}") };
         if answer.to_string().contains("-:plybook timeout 1 ") {
