@@ -5,7 +5,7 @@
 //! | `site`, `cluster`, `node`, `keeper` | where a run takes place: a throwaway Postgres, nodes, and what ends them |
 //! | `lines`, `game`, `load`, `slice` | connections, moves, callers, and what a slice of time brought |
 //! | `contender`, `course` | what is measured, and in which order |
-//! | `append`, `hot_game`, `cold`, `watch`, `replay`, `verify`, `bots` | a workload each |
+//! | `append`, `hot_game`, `cold`, `watch`, `replay`, `verify`, `memory`, `bots` | a workload each |
 //! | `floor` | the limits that they stand beside |
 //! | `row`, `table`, `chart` | the result, for machines, people and pictures |
 //!
@@ -25,6 +25,7 @@ mod hot_game;
 mod keeper;
 mod lines;
 mod load;
+mod memory;
 mod node;
 mod replay;
 mod row;
@@ -39,7 +40,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 use serde_json::Value;
 
@@ -102,6 +103,9 @@ struct PlanArgs {
     /// How many these games are; a slice ends when each was asked for once
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     cold_games: u32,
+    /// Games that are opened to see what a node's memory comes to, and gone on with; half as many are left then
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(10..=10_000_000))]
+    memory_games: u32,
     /// Nodes that a bot may look at for a choice
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
     bot_nodes: u64,
@@ -124,6 +128,8 @@ enum Workload {
     Replay,
     /// Books checked
     Verify,
+    /// Games opened, and what a node's memory comes to; takes as long as it takes
+    Memory,
     /// Strategies choosing moves, without a server
     Bots,
 }
@@ -183,6 +189,11 @@ impl PlanArgs {
         let mut rows = Vec::new();
         for workload in workloads {
             let course = match (workload, site) {
+                (Workload::Memory, Some(site)) => {
+                    eprintln!("memory: {} games, and half as many", self.memory_games);
+                    rows.extend(memory::rows(site, self.memory_games as usize).await.context("memory")?);
+                    continue;
+                }
                 (Workload::Cold, Some(site)) if site.again().is_none() => {
                     let why = "cold starts a node of its own over a Postgres, and there is none to start it over";
                     if !everything {
@@ -253,6 +264,7 @@ impl PlanArgs {
                 }
             }
             Workload::Bots => course = self.bots()?,
+            Workload::Memory => bail!("memory is no matter of slices of time"),
         }
         Ok(course)
     }

@@ -11,7 +11,8 @@ use super::{House, command, ended, games, run, send};
 
 /// So short that the figures mean nothing.
 const SHORT: &[&str] = &["--seconds", "1", "--rounds", "1", "--callers", "1,3"];
-const SMALL: &[&str] = &["--streams", "24", "--entries", "30", "--cold-entries", "5", "--cold-games", "30", "--bot-nodes", "300"];
+const SMALL: &[&str] =
+    &["--streams", "24", "--entries", "30", "--cold-entries", "5", "--cold-games", "30", "--bot-nodes", "300", "--memory-games", "640"];
 const KINDS: [&str; 3] = ["empty_rpc", "one_row_insert", "plain_transaction"];
 
 /// A run over a throwaway Postgres in this folder.
@@ -58,10 +59,10 @@ fn every_workload_stands_beside_its_floors() {
 
     let rows = rows(&ran.out);
     for row in &rows {
-        if row["workload"] == "bots" {
-            sane(row, &["random@1"])
-        } else {
-            sane(row, &KINDS)
+        match row["workload"].as_str().unwrap() {
+            "bots" => sane(row, &["random@1"]),
+            "memory" => continue,
+            _ => sane(row, &KINDS),
         }
         let writes = row.get("moves_per_s").is_some() && row["workload"] != "watch";
         let wal = row["wal_bytes_per_move"].as_f64();
@@ -75,6 +76,12 @@ fn every_workload_stands_beside_its_floors() {
     }
     let floors: Vec<_> = of("floor").iter().map(|row| row["kind"].as_str().unwrap().to_owned()).collect();
     assert_eq!(floors, ["plain_transaction", "one_row_insert", "empty_rpc"].repeat(2));
+    let kept: Vec<_> = of("memory").iter().map(|row| (row["kind"].as_str().unwrap(), row["games"].as_u64().unwrap())).collect();
+    assert_eq!(kept, [("live", 640), ("left", 320)]);
+    for row in of("memory") {
+        let samples = (0..=10).map(|tenth| row[format!("resident_mib_at_{}", tenth * 10)].as_f64().unwrap());
+        assert!(samples.into_iter().all(|mib| mib > 1.0) && row["moves_per_s"].as_f64() > Some(0.0), "{row:#}");
+    }
     let watched: Vec<_> = of("watch").iter().map(|row| (row["streams"].as_u64(), row["games"].as_u64())).collect();
     assert_eq!(watched, [(Some(24), Some(1)), (Some(24), Some(2))]);
     assert!(of("watch").iter().all(|row| row["after_answer_p99_ms"].as_f64() >= row["after_answer_p50_ms"].as_f64()));

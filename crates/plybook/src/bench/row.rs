@@ -42,7 +42,7 @@ pub(super) struct Beside {
 }
 
 impl Figures {
-    fn of(slices: &[Slice], unit: Unit) -> Figures {
+    pub(super) fn of(slices: &[Slice], unit: Unit) -> Figures {
         let units: u64 = slices.iter().map(|slice| slice.units).sum();
         let a_move = |bytes: fn(&Slice) -> Option<u64>| {
             let sum: Option<u64> = slices.iter().map(bytes).sum();
