@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-const FILES: [&str; 16] = [
+const FILES: [&str; 17] = [
     "advice",
     "audit_service",
     "board",
@@ -11,6 +11,7 @@ const FILES: [&str; 16] = [
     "compare",
     "error_reason",
     "event",
+    "feed",
     "game_service",
     "joining",
     "life",

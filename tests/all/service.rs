@@ -11,6 +11,8 @@ mod clock;
 mod configuration;
 mod downtime;
 mod evidence;
+mod feed;
+mod feed_ends;
 mod forks;
 mod goldens;
 mod gone;

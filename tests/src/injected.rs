@@ -159,6 +159,11 @@ impl Local {
         self.server.as_ref().unwrap().upkeep().count(chore)
     }
 
+    /// The feeds that are followed on it.
+    pub fn feeds(&self) -> &plybook_server::feed::Feeds {
+        self.server.as_ref().unwrap().feeds()
+    }
+
     /// In how many games bots are at work on it.
     pub fn bot_jobs(&self) -> usize {
         self.server.as_ref().unwrap().bot_jobs()

@@ -26,12 +26,14 @@ use crate::node::Node;
 use crate::refused::Refused;
 
 mod evidence;
+mod feed;
 mod following;
 mod joining;
 mod playing;
 mod remembered;
 
 pub use evidence::pieces;
+pub use feed::{AskedFeed, Feed};
 pub use following::{Following, Watching, seqs};
 pub use playing::PlayedGame;
 

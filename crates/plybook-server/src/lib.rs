@@ -13,6 +13,7 @@
 //! | [`requests`] | the contract's messages, checked for shape |
 //! | [`games`] | the games that this node remembers; loading, appending, history |
 //! | [`streams`] | cursors over a book, and what wakes them |
+//! | [`feed`] | every entry of a tenant's games, followed |
 //! | [`thinking`] | the threads on which bots think |
 //! | [`checking`] | a stored game, checked from its rows |
 //! | [`replies`] | the core's types as the contract's messages |
@@ -31,6 +32,7 @@ pub mod checking;
 pub mod clock;
 pub mod config;
 pub mod deadline;
+pub mod feed;
 pub mod games;
 pub mod guard;
 pub mod heartbeat;

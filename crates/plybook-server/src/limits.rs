@@ -106,6 +106,24 @@ pub const SNAPSHOTS_QUEUED: usize = 32;
 pub const SNAPSHOT_TRIES: u32 = 3;
 /// Recent entries kept for the watchers of one game.
 pub const RECENT_ENTRIES: usize = 64;
+/// Entries of the feed read from the store at once.
+pub const FEED_PAGE_ENTRIES: u32 = 500;
+/// Recent entries kept for who follows the feed.
+pub const FEED_RECENT_ENTRIES: usize = 4_096;
+/// Entries that a stream of the feed passes over before it says how far it is.
+pub const FEED_CHECKPOINT_ENTRIES: u32 = 1_000;
+/// How long it is before a stream of the feed says so that has passed over any.
+pub const FEED_CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
+/// Between two looks for new entries of the feed, at least.
+pub const FEED_PACE: Duration = Duration::from_millis(5);
+/// Between two looks while entries are hidden or the store is away, at most.
+pub const FEED_RETRY_MAX: Duration = Duration::from_millis(250);
+/// After so long who keeps entries from the feed is named in the log.
+pub const FEED_HOLDER_AFTER: Duration = Duration::from_secs(3);
+/// Between two times that it is named.
+pub const FEED_HOLDER_EVERY: Duration = Duration::from_secs(30);
+/// Most rulesets in the filter of a feed.
+pub const FEED_RULESETS_MAX: usize = 64;
 /// Most games, rulesets, strategies or refusals in a page.
 pub const PAGE_ITEMS_MAX: u32 = 500;
 /// Most games in a page that tells their deadlines: each game is followed to its head for it.

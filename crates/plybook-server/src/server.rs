@@ -27,6 +27,7 @@ use tower::util::MapRequestLayer;
 
 use crate::clock::{Clock, SteeredClock};
 use crate::config::{Config, ConfigError};
+use crate::feed::Feeds;
 use crate::games::{Games, Means, Snapshots};
 use crate::guard::GuardLayer;
 use crate::heartbeat::Heartbeat;
@@ -98,6 +99,7 @@ pub struct Server {
     address: SocketAddr,
     store: Arc<dyn Store>,
     games: Arc<Games>,
+    hub: Arc<Hub>,
     thinking: Arc<Thinking>,
     draining: CancellationToken,
     stopped: CancellationToken,
@@ -132,7 +134,7 @@ impl Server {
         let (store, clock, steered) = (Arc::clone(&parts.store), Arc::clone(&parts.clock), parts.steered.clone());
         let (log, refusals) = RefusalLog::start(Arc::clone(&store), Arc::clone(&parts.clock), &config.limits);
         let service = Arc::new(service(&config, parts, log, Arc::clone(&heartbeat), draining.clone()));
-        let (games, thinking) = (Arc::clone(&service.games), Arc::clone(&service.thinking));
+        let (games, thinking, hub) = (Arc::clone(&service.games), Arc::clone(&service.thinking), Arc::clone(&service.hub));
         let background = background(&service, heartbeat, steered);
         let sweeper = Sweeper::new(Arc::clone(&games), clock, draining.clone(), &config.limits);
         let chores = vec![tokio::spawn(sweeper.run()), tokio::spawn(Arc::clone(&games).play_bots())];
@@ -144,7 +146,7 @@ impl Server {
         let watcher = tokio::spawn(follow_store(health.clone(), Arc::clone(&store), draining.clone()));
         let background = background.into_iter().chain([watcher]).collect();
         let drain_timeout = config.limits.drain_timeout;
-        Ok(Server { address, store, games, thinking, draining, stopped, serving, background, chores, refusals, health, drain_timeout })
+        Ok(Server { address, store, games, hub, thinking, draining, stopped, serving, background, chores, refusals, health, drain_timeout })
     }
 
     /// Where the node listens.
@@ -165,6 +167,11 @@ impl Server {
     /// What this node has done by itself.
     pub fn upkeep(&self) -> &Upkeep {
         self.games.upkeep()
+    }
+
+    /// The feeds that are followed on this node, and for how long entries have been waiting to be shown in them.
+    pub fn feeds(&self) -> &Feeds {
+        self.hub.feeds()
     }
 
     /// In how many games bots are at work on this node.

@@ -31,6 +31,7 @@ mod rematch;
 mod remove_seat;
 mod report_presence;
 mod resign;
+mod stream_all_events;
 mod stream_events;
 mod suggest_move;
 mod undo;
@@ -197,6 +198,7 @@ impl GameService for GameRpc {
 #[tonic::async_trait]
 impl AuditService for AuditRpc {
     type GetBookStream = Frames<v1::GetBookResponse>;
+    type StreamAllEventsStream = Frames<v1::StreamAllEventsResponse>;
 
     async fn get_book(&self, request: Request<v1::GetBookRequest>) -> Result<Response<Self::GetBookStream>, Status> {
         Ok(Response::new(get_book::answer(&self.0, request).await?))
@@ -216,6 +218,13 @@ impl AuditService for AuditRpc {
 
     async fn compare_books(&self, request: Request<v1::CompareBooksRequest>) -> Result<Response<v1::CompareBooksResponse>, Status> {
         Ok(reply(compare_books::answer(&self.0, request).await?))
+    }
+
+    async fn stream_all_events(
+        &self,
+        request: Request<v1::StreamAllEventsRequest>,
+    ) -> Result<Response<Self::StreamAllEventsStream>, Status> {
+        Ok(Response::new(stream_all_events::answer(&self.0, request).await?))
     }
 
     async fn list_keys(&self, request: Request<v1::ListKeysRequest>) -> Result<Response<v1::ListKeysResponse>, Status> {

@@ -196,6 +196,19 @@ impl Answer {
         }
     }
 
+    fn token_invalid(why: &str) -> Answer {
+        Answer::new(Code::InvalidArgument, ErrorReason::ResumeTokenInvalid, format!("resume_token: {why}"))
+    }
+
+    fn token_expired() -> Answer {
+        let why = "the entry at which the feed was left is not in the books: begin again";
+        Answer::new(Code::OutOfRange, ErrorReason::ResumeTokenExpired, why)
+    }
+
+    fn no_receipts() -> Answer {
+        Answer::new(Code::FailedPrecondition, ErrorReason::ReceiptsUnavailable, "a receipt is due, and this node has no signing key")
+    }
+
     fn reused(original: Original) -> Answer {
         let answer = Answer::new(Code::AlreadyExists, ErrorReason::RequestIdReused, "another request had this request_id");
         match original {

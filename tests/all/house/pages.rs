@@ -37,6 +37,9 @@ fn value(expression: &str) -> String {
     if let Some(seconds) = expression.strip_prefix("Duration::from_secs(") {
         return format!("{} s", value(seconds));
     }
+    if let Some(millis) = expression.strip_prefix("Duration::from_millis(") {
+        return format!("{} ms", value(millis));
+    }
     let product =
         |part: &str| -> Option<u64> { part.split('*').map(|factor| factor.trim().replace(['_', ' '], "").parse::<u64>().ok()).product() };
     let parts = expression.trim_matches(['(', ')', ' ']).split(',');

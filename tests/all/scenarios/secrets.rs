@@ -87,6 +87,13 @@ async fn walk(game: &PlayedGame, told: &mut Told) {
             Err(status) => told.refusal(&status),
         }
     }
+    for from_now in [false, true] {
+        let request = v1::StreamAllEventsRequest { from_now, stop_at_head: true, ..Default::default() };
+        let mut feed = wire.audit().stream_all_events(request).await.unwrap().into_inner();
+        while let Some(frame) = feed.message().await.unwrap() {
+            told.message("StreamAllEvents", &frame);
+        }
+    }
     let mut book = wire.audit().get_book(v1::GetBookRequest { game_id: id.clone() }).await.unwrap().into_inner();
     while let Some(piece) = book.message().await.unwrap() {
         told.message("GetBook", &piece);

@@ -41,7 +41,7 @@ async fn every_reason_is_provoked() {
         }
     }
     let contract = include_str!("../../../proto/plybook/v1/error_reason.proto");
-    let later = ["UNSPECIFIED", "RESUME_TOKEN_INVALID", "RESUME_TOKEN_EXPIRED", "CREDENTIALS_MISSING", "CREDENTIALS_INVALID"];
+    let later = ["UNSPECIFIED", "CREDENTIALS_MISSING", "CREDENTIALS_INVALID"];
     let later = [&later[..], &["ACCESS_DENIED", "RATE_LIMITED"]].concat();
     let written = contract.lines().filter_map(|line| line.trim().strip_prefix("ERROR_REASON_")?.split(' ').next());
     let missing: Vec<&str> = written.filter(|name| !provoked.contains(name) && !later.contains(name)).collect();
@@ -52,8 +52,9 @@ async fn every_reason_is_provoked() {
 async fn provoke(reason: ErrorReason, bench: Bench) -> Option<Refused> {
     use ErrorReason as R;
     let refused = match reason {
-        R::Unspecified | R::ResumeTokenInvalid | R::ResumeTokenExpired => return None,
-        R::CredentialsMissing | R::CredentialsInvalid | R::AccessDenied | R::RateLimited => return None,
+        R::ResumeTokenInvalid => bench.wire.feed().from("00").refused().await.only(&[]).clone(),
+        R::ResumeTokenExpired => token_expired(&bench).await,
+        R::Unspecified | R::CredentialsMissing | R::CredentialsInvalid | R::AccessDenied | R::RateLimited => return None,
         R::SeatIsBot => living::seat_is_bot(&bench).await,
         R::OfferNotAllowed => living::offer_not_allowed(&bench).await,
         R::AbortNotAllowed => living::abort_not_allowed(&bench).await,
@@ -270,6 +271,22 @@ async fn reused(bench: &Bench) -> Refused {
     let other_rpc = v1::UndoRequest { request_id: first.request_id.clone(), ..game.asks_undo(0, None) };
     game.refuses_undo(other_rpc).await.with("REQUEST_ID_REUSED").meta("original_seq", 2);
     game.refuses_move(other_cell).await.only(&["original_seq"]).meta("original_seq", 2).clone()
+}
+
+/// Of an entry that a restored backup does not have.
+async fn token_expired(bench: &Bench) -> Refused {
+    let backup = bench.local.backup().await;
+    bench.wire.game().await;
+    let mut feed = bench.wire.feed().until_head().open().await;
+    while feed.frame().await.unwrap().is_some() {}
+    bench.local.store.becomes(backup);
+    loop {
+        // Until the node sees that the stream has ended.
+        let refused = bench.wire.feed().from(&feed.token).refused().await;
+        if refused.reason != "TOO_MANY_STREAMS" {
+            return refused.only(&[]).clone();
+        }
+    }
 }
 
 async fn beyond_head(bench: &Bench) -> Refused {

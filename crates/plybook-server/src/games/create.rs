@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use plybook_core::header::{Entropy, Place, Principal, Receipts, SeedFrom, UndoPolicy};
 use plybook_core::{Game, Header, ParamValue, Params, Rules, RulesetId, Seed, Seq, Terms, limits};
-use plybook_store::{Create, GameKey, NewGame, RequestKey, TenantId};
+use plybook_store::{Create, GameKey, NewGame, RequestKey, TenantId, Wake};
 
 use crate::games::pinning::{AskedBots, Setting, Strategies};
 use crate::games::{Games, Opened, SharedTable, Table, reminder};
@@ -132,9 +132,17 @@ impl Games {
 
     /// In a task of its own, so that a caller who goes away does not drop it midway.
     pub(super) async fn store_new(&self, new: NewGame) -> Result<Create, Refusal> {
-        let store = Arc::clone(&self.store);
-        let created = tokio::spawn(async move { store.create(new).await }).await;
-        Ok(created.map_err(|error| Refusal::internal(format!("a creation panicked: {error}")))??)
+        let (store, hub) = (Arc::clone(&self.store), Arc::clone(&self.hub));
+        let (key, last) = (new.key, Seq(1 + new.given.len() as u32));
+        let created = tokio::spawn(async move {
+            let created = store.create(new).await;
+            if matches!(created, Ok(Create::Created)) {
+                hub.created(key);
+                store.publish(Wake { key, seq: last });
+            }
+            created
+        });
+        Ok(created.await.map_err(|error| Refusal::internal(format!("a creation panicked: {error}")))??)
     }
 
     /// What the registry makes of a plan. Rules may take long to build.

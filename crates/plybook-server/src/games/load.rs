@@ -4,11 +4,13 @@
 //! is followed only after its head was seen to be an entry of the book, so that a book that went
 //! back in time is noticed however it went on.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use plybook_core::game::{Head, State};
 use plybook_core::{Header, Seq};
-use plybook_store::{Foreign, GameKey, StoredEntry};
+use plybook_store::{Foreign, GameKey, StoredEntry, TenantId};
+use uuid::Uuid;
 
 use crate::games::opened::no_rules;
 use crate::games::snapshots::UNDO_LOOK;
@@ -22,6 +24,27 @@ impl Games {
         let first = self.store.entries(key, Seq::ZERO, 1).await?;
         let foreign = self.store.foreign(key).await?;
         self.open(first.first().ok_or(Refusal::GameNotFound)?, foreign).await
+    }
+
+    /// Headers and rules of games of a tenant, asked for together; those that cannot be read, or are not there, are left out.
+    pub async fn opened_all(&self, tenant: TenantId, games: Vec<Uuid>) -> Result<HashMap<Uuid, Arc<Opened>>, Refusal> {
+        let (mut opened, mut unknown) = (HashMap::with_capacity(games.len()), Vec::new());
+        for game in games {
+            match self.opened.get(&GameKey { tenant, game }).await {
+                Some(known) => drop(opened.insert(game, known)),
+                None => unknown.push(game),
+            }
+        }
+        if unknown.is_empty() {
+            return Ok(opened);
+        }
+        for heading in self.store.headings(tenant, &unknown).await? {
+            let Ok(read) = self.open(&heading.header, heading.foreign).await else { continue };
+            let read = Arc::new(read);
+            self.opened.insert(GameKey { tenant, game: heading.game }, Arc::clone(&read)).await;
+            opened.insert(heading.game, read);
+        }
+        Ok(opened)
     }
 
     pub(super) async fn load_table(&self, key: GameKey) -> Result<Table, Unfit> {

@@ -11,7 +11,7 @@ use plybook_core::receipt::Unproved;
 use plybook_core::{Book, Seq, limits};
 use plybook_proto::v1;
 use plybook_rulesets::Registry;
-use plybook_store::{Foreign, ForeignBook, Import, Store};
+use plybook_store::{Foreign, ForeignBook, Import, Store, Wake};
 use tokio::sync::OwnedSemaphorePermit;
 use tonic::{Code, Request, Status, Streaming};
 use tracing::Instrument as _;
@@ -19,6 +19,7 @@ use tracing::Instrument as _;
 use crate::auth::{Caller, authenticate};
 use crate::checking::{Finding, check_book};
 use crate::refusal::Refusal;
+use crate::requests;
 use crate::service::{Service, verify_game};
 use crate::signing::Keys;
 use crate::streams::Ends;
@@ -38,7 +39,16 @@ pub(super) async fn answer(
     let (registry, keys) = (service.games.registry_shared(), Arc::clone(&service.keys));
     let imported = service.clock.now();
     let foreign = Foreign { imported, by: caller.principal.to_string(), signature: None };
-    let keep = keep(Arc::clone(service.games.store()), registry, keys, caller, foreign, file, slot);
+    let (store, hub) = (Arc::clone(service.games.store()), Arc::clone(&service.hub));
+    let keep = async move {
+        let keep = keep(Arc::clone(&store), registry, keys, &caller, foreign, file, slot).await?;
+        if let (false, Ok(game)) = (keep.repeated, requests::game_id(&keep.game_id)) {
+            let key = caller.game(game);
+            hub.created(key);
+            store.publish(Wake { key, seq: requests::seq(keep.entries) });
+        }
+        Ok(keep)
+    };
     // In a task of its own, so that what a caller leaves behind still counts among those at work.
     let kept = tokio::spawn(keep.in_current_span()).await;
     kept.map_err(|error| Refusal::internal(format!("an import panicked: {error}")))?
@@ -81,7 +91,7 @@ async fn keep(
     store: Arc<dyn Store>,
     registry: Arc<Registry>,
     keys: Arc<Keys>,
-    caller: Caller,
+    caller: &Caller,
     foreign: Foreign,
     file: Vec<u8>,
     _slot: OwnedSemaphorePermit,
@@ -92,7 +102,7 @@ async fn keep(
     let (head, signature) = (book.head(), book.signature().copied());
     telemetry::record_entry(head.game, head.seq);
     let foreign = Foreign { signature: signature.map(|signature| signature.to_string()), ..foreign };
-    let repeated = match store.import(row(&caller, book, foreign)?).await? {
+    let repeated = match store.import(row(caller, book, foreign)?).await? {
         Import::Imported => false,
         Import::Repeated => true,
         Import::Exists => return Err(Refusal::GameExists { game: head.game }),

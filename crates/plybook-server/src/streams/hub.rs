@@ -8,12 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use plybook_store::{GameKey, News, StoredEntry, Wake};
 
+use crate::feed::Feeds;
 use crate::streams::Topic;
 
 /// The games watched on this node.
 #[derive(Default)]
 pub struct Hub {
     topics: Mutex<HashMap<GameKey, Weak<Topic>>>,
+    feeds: Feeds,
 }
 
 impl Hub {
@@ -31,8 +33,19 @@ impl Hub {
         topic
     }
 
+    /// The feeds followed on this node, which every entry is news for.
+    pub const fn feeds(&self) -> &Feeds {
+        &self.feeds
+    }
+
+    /// This node stored a game.
+    pub fn created(&self, key: GameKey) {
+        self.feeds.wake(key.tenant);
+    }
+
     /// This node stored an entry.
     pub fn committed(&self, key: GameKey, stored: StoredEntry) {
+        self.feeds.wake(key.tenant);
         if let Some(topic) = self.topic(key) {
             topic.committed(stored);
         }
@@ -40,6 +53,7 @@ impl Hub {
 
     /// Another node says that it stored an entry.
     pub fn wake(&self, wake: Wake) {
+        self.feeds.wake(wake.key.tenant);
         if let Some(topic) = self.topic(wake.key) {
             topic.wake(wake.seq);
         }
@@ -62,6 +76,7 @@ impl Hub {
 
     /// Every watched game may have news.
     fn may_have_missed(&self) {
+        self.feeds.may_have_missed();
         let watched: Vec<_> = self.topics.lock().unwrap_or_else(PoisonError::into_inner).values().filter_map(Weak::upgrade).collect();
         watched.iter().for_each(|topic| topic.may_have_missed());
     }
