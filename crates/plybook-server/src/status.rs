@@ -86,17 +86,9 @@ impl Answer {
             Refusal::CursorBeyondHead { head } => {
                 Answer::new(Code::OutOfRange, R::CursorBeyondHead, format!("the last entry is {head}")).with("head_seq", head)
             }
-            Refusal::ResumeTokenInvalid { why } => {
-                Answer::new(Code::InvalidArgument, R::ResumeTokenInvalid, format!("resume_token: {why}"))
-            }
-            Refusal::ResumeTokenExpired => Answer::new(
-                Code::OutOfRange,
-                R::ResumeTokenExpired,
-                "the entry at which the feed was left is not in the books: begin again",
-            ),
-            Refusal::ReceiptsUnavailable => {
-                Answer::new(Code::FailedPrecondition, R::ReceiptsUnavailable, "a receipt is due, and this node has no signing key")
-            }
+            Refusal::ResumeTokenInvalid { why } => Answer::token_invalid(why),
+            Refusal::ResumeTokenExpired => Answer::token_expired(),
+            Refusal::ReceiptsUnavailable => Answer::no_receipts(),
             Refusal::GameReadOnly { head } => Answer::read_only(head),
             Refusal::GameNotOver { head } => Answer::not_over(head),
             Refusal::GameExists { game } => Answer::exists(game),
