@@ -2,7 +2,7 @@
 
 use plybook_proto::v1::{self, UndoBy, event::Body};
 use plybook_tests::both::on_both;
-use plybook_tests::injected::Local;
+use plybook_tests::injected::{Local, over, over_sqlite};
 use plybook_tests::live::{bot, fischer};
 use plybook_tests::refused::Refused;
 use plybook_tests::table::table;
@@ -88,4 +88,17 @@ async fn some_games_have_no_rematch() {
         wire.rematch(&finished.id).await.unwrap();
     })
     .await;
+}
+
+/// A limit that was lowered holds for rematches too, but not for one that was made before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rematch_has_no_bot_that_a_new_game_could_not_have() {
+    let generous = over_sqlite().await.start().await;
+    let strict = over(generous.store.inner()).limits(|limits| limits.bot_nodes_max = 2_000).start().await;
+    let mut game = generous.wire().await.game().bot(1, bot("minimax", 2_001)).await;
+    game.acts(game.resigning(0)).await;
+    let wire = strict.wire().await;
+    Refused::by(wire.rematch(&game.id).await).with("LIMIT_EXCEEDED").meta("limit", "bot_nodes_max").meta("most", 2_000);
+    let made = game.wire.rematch(&game.id).await.unwrap();
+    assert_eq!(wire.rematch(&game.id).await.unwrap(), made);
 }

@@ -83,10 +83,14 @@ impl Strategies {
         Ok(pinned)
     }
 
-    /// Whether every bot of these terms is there: of a game whose terms were accepted before.
+    /// Whether every bot of these terms is there, and may think for so long: of a game whose terms were accepted before,
+    /// perhaps by a node with another limit.
     pub fn know(&self, terms: &Terms) -> Result<(), Refusal> {
         let mut pinned = terms.bots.iter().map(|(_, bot)| bot).chain(&terms.fallback);
-        pinned.try_for_each(|bot| self.bots.find(&bot.strategy, Some(bot.version)).map(|_| ()).map_err(Refusal::from))
+        pinned.try_for_each(|bot| {
+            let strategy = self.bots.find(&bot.strategy, Some(bot.version))?;
+            self.budget(bot.nodes, &strategy.card()).map(|_| ())
+        })
     }
 
     fn pin(&self, asked: &AskedBot, view: &View<'_>) -> Result<Bot, Refusal> {
