@@ -61,19 +61,13 @@ impl Answer {
             Refusal::InvalidRequestId => {
                 Answer::new(Code::InvalidArgument, R::InvalidRequestId, "request_id: a UUID is required; repeat the same one to retry")
             }
-            Refusal::UnknownRuleset { name, known } => {
-                let known = known.join(",");
-                Answer::new(Code::NotFound, R::UnknownRuleset, format!("there is no ruleset {:?}", echo(&name))).with("known", known)
-            }
+            Refusal::UnknownRuleset { name, known } => Answer::unknown(R::UnknownRuleset, "ruleset", &name, &known.join(",")),
             Refusal::RulesetVersion { id, known } => {
                 let known = known.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
                 Answer::new(Code::Unimplemented, R::RulesetVersionUnsupported, format!("ruleset {} is not in this build", echo(&id)))
                     .with("known", known)
             }
-            Refusal::UnknownStrategy { asked, known } => {
-                let known = known.join(",");
-                Answer::new(Code::NotFound, R::UnknownStrategy, format!("there is no strategy {:?}", echo(&asked))).with("known", known)
-            }
+            Refusal::UnknownStrategy { asked, known } => Answer::unknown(R::UnknownStrategy, "strategy", &asked, &known.join(",")),
             Refusal::GameNotFound => Answer::new(Code::NotFound, R::GameNotFound, "there is no such game"),
             Refusal::Rejected { rejection, head, missed } => {
                 let mut answer = Answer::rejected(rejection).with("head_seq", head);
@@ -122,6 +116,10 @@ impl Answer {
                 Answer::new(Code::Internal, R::Internal, "internal error").with("trace_id", trace_id)
             }
         }
+    }
+
+    fn unknown(reason: ErrorReason, what: &str, asked: &str, known: &str) -> Answer {
+        Answer::new(Code::NotFound, reason, format!("there is no {what} {:?}", echo(asked))).with("known", known)
     }
 
     fn field(field: String, why: String) -> Answer {
