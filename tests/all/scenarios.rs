@@ -3,6 +3,7 @@
 
 mod dice;
 mod double;
+mod feed;
 mod growth;
 mod offers;
 mod python;

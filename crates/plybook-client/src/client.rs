@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use crate::error::{Error, Failure};
 use crate::events::Events;
+use crate::feed::{Feed, FeedStart};
 use crate::options::{BadAddress, Options};
 use crate::patience::Patience;
 use crate::routes::Routes;
@@ -170,6 +171,11 @@ impl Client {
         Events::new(self.clone(), game_id, after_seq)
     }
 
+    /// Follows every game of the tenant.
+    pub fn feed(&self, start: FeedStart) -> Feed {
+        Feed::new(self.clone(), start)
+    }
+
     /// A game as a `.ply` file.
     pub async fn book(&self, game_id: &str) -> Result<Vec<u8>, Error> {
         let request = v1::GetBookRequest { game_id: game_id.to_owned() };
@@ -213,7 +219,7 @@ impl Client {
             .max_decoding_message_size(self.options.answer_bytes_max)
     }
 
-    fn audit(&self, channel: Channel) -> AuditServiceClient<Channel> {
+    pub(crate) fn audit(&self, channel: Channel) -> AuditServiceClient<Channel> {
         AuditServiceClient::new(channel)
             .accept_compressed(CompressionEncoding::Gzip)
             .max_decoding_message_size(self.options.answer_bytes_max)

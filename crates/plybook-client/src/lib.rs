@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | [`client`], `living` | every call of the contract |
 //! | [`events`] | one game followed |
+//! | [`feed`] | every game followed |
 //! | [`joining`] | a seat's nonce, before the first move of a game with joint entropy |
 //! | [`options`] | how long to wait, and for what |
 //! | [`error`] | refused, or unavailable |
@@ -33,6 +34,7 @@
 pub mod client;
 pub mod error;
 pub mod events;
+pub mod feed;
 pub mod joining;
 mod living;
 pub mod options;
@@ -43,4 +45,5 @@ mod routes;
 pub use client::Client;
 pub use error::{Code, Error, Refused, Unavailable};
 pub use events::Events;
+pub use feed::{Fed, Feed, FeedStart};
 pub use options::{BadAddress, Options};

@@ -1,0 +1,166 @@
+//! Every game of the tenant, followed with one token.
+//!
+//! Invariant: entries come in the order of the feed, each once. A connection that breaks, ends in a draining server, or
+//! falls silent is made again, from the last frame that was given out.
+
+use futures::Stream;
+use plybook_proto::v1;
+use plybook_proto::v1::stream_all_events_response::Frame;
+use tonic::Streaming;
+
+use crate::client::Client;
+use crate::error::{Error, Failure};
+use crate::patience::Patience;
+
+/// Where a feed begins, and what it is of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FeedStart {
+    /// Go on behind the frame that had this token, which is of the same filter; empty begins with the first entry of all.
+    pub resume_token: String,
+    /// Begin with what is stored from now on, where there is no token.
+    pub from_now: bool,
+    /// Which entries.
+    pub filter: v1::FeedFilter,
+    /// End once caught up.
+    pub stop_at_head: bool,
+}
+
+/// What a feed gives out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fed {
+    /// The next entry.
+    Event(Box<v1::Event>),
+    /// Nothing up to here that fits was left out: the token moved on.
+    Checkpoint(v1::FeedCheckpoint),
+    /// History is over; once.
+    CaughtUp,
+}
+
+/// The feed of a tenant.
+#[derive(Debug)]
+pub struct Feed {
+    client: Client,
+    start: FeedStart,
+    caught_up: bool,
+    connection: Connection,
+    patience: Patience,
+}
+
+#[derive(Debug)]
+enum Connection {
+    None,
+    Open { route: usize, frames: Box<Streaming<v1::StreamAllEventsResponse>> },
+    Ended,
+}
+
+impl Feed {
+    pub(crate) fn new(client: Client, start: FeedStart) -> Feed {
+        let patience = Patience::new(&client.options, client.routes.len());
+        Feed { client, start, caught_up: false, connection: Connection::None, patience }
+    }
+
+    /// The token of the last frame given out: where another feed with the same filter would go on. Keep it once you have
+    /// dealt with that frame.
+    pub fn resume_token(&self) -> &str {
+        &self.start.resume_token
+    }
+
+    /// The next frame; nothing after an error, or after the end that was asked for.
+    ///
+    /// May be dropped while it waits, as in `select!`: nothing is lost.
+    pub async fn next(&mut self) -> Option<Result<Fed, Error>> {
+        loop {
+            let failure = match &mut self.connection {
+                Connection::Ended => return None,
+                Connection::None => match self.open().await {
+                    Ok(()) => continue,
+                    Err(failure) => failure,
+                },
+                Connection::Open { route, frames } => {
+                    let route = *route;
+                    match tokio::time::timeout(self.client.options.silence, frames.message()).await {
+                        Ok(Ok(Some(frame))) => match self.take(frame) {
+                            Some(fed) => return Some(Ok(fed)),
+                            None => continue,
+                        },
+                        Ok(Ok(None)) => {
+                            self.connection = Connection::Ended;
+                            return None;
+                        }
+                        Ok(Err(status)) => (route, Failure::of(&status)),
+                        Err(_) => (route, Failure::Again { why: "the feed fell silent".to_owned(), not_before: None }),
+                    }
+                }
+            };
+            if let Err(error) = self.after(failure).await {
+                self.connection = Connection::Ended;
+                return Some(Err(error));
+            }
+        }
+    }
+
+    /// The next entry, past whatever else is given out.
+    pub async fn next_event(&mut self) -> Option<Result<v1::Event, Error>> {
+        loop {
+            match self.next().await? {
+                Ok(Fed::Event(event)) => return Some(Ok(*event)),
+                Ok(Fed::Checkpoint(_) | Fed::CaughtUp) => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+
+    /// The same as a [`Stream`], each with its token.
+    pub fn into_stream(self) -> impl Stream<Item = Result<(Fed, String), Error>> + Send {
+        futures::stream::unfold(self, |mut feed| async move {
+            let fed = feed.next().await?;
+            let token = feed.resume_token().to_owned();
+            Some((fed.map(|fed| (fed, token)), feed))
+        })
+    }
+
+    async fn open(&mut self) -> Result<(), (usize, Failure)> {
+        let (route, channel) = self.client.routes.current();
+        let heartbeat = self.client.options.silence / 3;
+        let FeedStart { resume_token, from_now, filter, stop_at_head } = self.start.clone();
+        let request = v1::StreamAllEventsRequest {
+            from_now: from_now && resume_token.is_empty(),
+            resume_token,
+            filter: Some(filter),
+            stop_at_head,
+            heartbeat_interval: heartbeat.try_into().ok(),
+        };
+        let mut audit = self.client.audit(channel);
+        match tokio::time::timeout(self.client.options.timeout, audit.stream_all_events(request)).await {
+            Ok(Ok(response)) => {
+                self.connection = Connection::Open { route, frames: Box::new(response.into_inner()) };
+                Ok(())
+            }
+            Ok(Err(status)) => Err((route, Failure::of(&status))),
+            Err(_) => Err((route, Failure::Again { why: "the feed did not open".to_owned(), not_before: None })),
+        }
+    }
+
+    fn take(&mut self, frame: v1::StreamAllEventsResponse) -> Option<Fed> {
+        self.patience = Patience::new(&self.client.options, self.client.routes.len());
+        self.start.resume_token = frame.resume_token;
+        match frame.frame? {
+            Frame::Event(event) => Some(Fed::Event(Box::new(event))),
+            Frame::Checkpoint(checkpoint) => Some(Fed::Checkpoint(checkpoint)),
+            // After a break history is over again.
+            Frame::CaughtUp(_) => (!std::mem::replace(&mut self.caught_up, true)).then_some(Fed::CaughtUp),
+        }
+    }
+
+    async fn after(&mut self, (route, failure): (usize, Failure)) -> Result<(), Error> {
+        self.connection = Connection::None;
+        match failure {
+            Failure::Final(refused) => Err(refused.into()),
+            Failure::Again { why, not_before } => {
+                self.client.routes.leave(route);
+                tokio::time::sleep(self.patience.spend(why, not_before)?).await;
+                Ok(())
+            }
+        }
+    }
+}
