@@ -53,3 +53,4 @@ mod transport;
 mod verdicts;
 mod versions;
 mod watchers;
+mod wide;

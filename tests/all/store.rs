@@ -18,6 +18,7 @@ mod partitions;
 mod postgres;
 mod racing;
 mod refusals;
+mod replicas;
 mod snapshots;
 mod sqlite;
 mod wakes;
@@ -29,7 +30,7 @@ use plybook_store::{
     Append, Arms, Create, DueChange, GameKey, NewEntry, NewGame, RequestKey, Sqlite, SqliteOptions, State, Store, StoredEntry, TenantId,
 };
 
-/// Runs each behaviour once over SQLite and once over Postgres.
+/// Runs each behaviour once over SQLite, once over Postgres, and once over Postgres behind PgBouncer.
 macro_rules! on_both_stores {
     ($($behaviour:ident),+ $(,)?) => {
         mod on_sqlite {
@@ -44,6 +45,13 @@ macro_rules! on_both_stores {
             async fn $behaviour() {
                 let database = plybook_tests::postgres::database().await;
                 super::$behaviour(std::sync::Arc::new(database.store().await)).await;
+            })+
+        }
+        mod on_postgres_behind_a_pooler {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $behaviour() {
+                let database = plybook_tests::postgres::database().await;
+                super::$behaviour(std::sync::Arc::new(database.pooled_store().await)).await;
             })+
         }
     };

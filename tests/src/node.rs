@@ -52,8 +52,13 @@ pub struct Setup {
 
 /// A node over a database address: a `postgres://` URL, or a file.
 pub fn over(database: &str) -> Setup {
+    over_at(database, "127.0.0.1:0")
+}
+
+/// The same, listening at this address.
+pub fn over_at(database: &str, listen: &str) -> Setup {
     let mut command = Command::new(binary());
-    command.args(["serve", "--listen", "127.0.0.1:0", "--database", database]);
+    command.args(["serve", "--listen", listen, "--database", database]);
     // By the environment, so that a test's own flag counts for more.
     command.env("PLYBOOK_LOG", "warn");
     command.stdout(Stdio::piped()).stderr(Stdio::inherit()).stdin(Stdio::null());

@@ -4,6 +4,8 @@
 //! waits on a pipe from this process; when the pipe closes, the shell ends the server and removes its files.
 
 pub mod own;
+pub mod pooler;
+pub mod standby;
 
 use std::ffi::OsStr;
 use std::fs;

@@ -142,7 +142,7 @@ async fn follow(store: &dyn Store, key: GameKey, mut verifier: Verifier) -> Resu
 
 /// Entries after `after`: up to the first that is missing, which is answered too.
 async fn page(store: &dyn Store, key: GameKey, after: Seq, limit: u32) -> Result<(Vec<StoredEntry>, Option<Seq>), Error> {
-    match store.entries(key, after, limit).await {
+    match store.history(key, after, limit).await {
         Err(Error::Missing { seq, .. }) => {
             let before = seq.0.saturating_sub(after.0).saturating_sub(1);
             Ok((store.entries(key, after, before).await?, Some(seq)))

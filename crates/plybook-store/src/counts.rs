@@ -1,4 +1,4 @@
-//! How appends travelled, counted since the store was opened.
+//! How appends and reads travelled, counted since the store was opened.
 //!
 //! Invariant: counting makes nobody wait.
 
@@ -20,6 +20,15 @@ pub struct AppendCounts {
     pub taken_apart: u64,
     /// Appends that found the queue full.
     pub refused: u64,
+}
+
+/// What became of questions that a read replica may answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplicaCounts {
+    /// It answered them.
+    pub served: u64,
+    /// It lagged, was away or failed: the first database answered.
+    pub passed_on: u64,
 }
 
 #[derive(Debug, Default)]

@@ -38,7 +38,7 @@ mod row;
 pub mod sqlite;
 pub mod store;
 
-pub use counts::AppendCounts;
+pub use counts::{AppendCounts, ReplicaCounts};
 pub use due::{Arms, Claimed, DueChange, DueKey, DueKind, DueSoon, StoredDue};
 pub use error::Error;
 pub use feed::{FeedCursor, FeedPage, FeedRow, Heading, Holder};

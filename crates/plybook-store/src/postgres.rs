@@ -12,9 +12,11 @@
 //! | `lines` | many lines at once |
 //! | `read` | entries, requests, seeds |
 //! | `list` | pages of games |
+//! | `manner` | how a statement travels: over sessions of one's own, or over a pooler's |
 //! | `outage` | beats, and the gaps between them |
 //! | [`Partitions`] | months of books: listed, and given a partition before they begin |
 //! | `refusals` | refused requests, in batches and pages |
+//! | `replica` | a standby that serves history |
 //! | `snapshot` | games at some of their entries |
 //! | `wake` | hints between nodes |
 //! | [`floor`] | the database without Plybook, for benchmarks |
@@ -32,10 +34,12 @@ pub mod floor;
 mod import;
 mod lines;
 mod list;
+mod manner;
 mod outage;
 mod partitions;
 mod read;
 mod refusals;
+mod replica;
 mod snapshot;
 mod wake;
 
@@ -54,9 +58,11 @@ use tracing::Instrument;
 
 use self::batch::Batches;
 pub use self::connect::PostgresOptions;
+use self::manner::{Manner, is_late};
 pub use self::partitions::{Partition, Partitions};
+use self::replica::Replica;
 use self::wake::Wakes;
-use crate::counts::AppendCounts;
+use crate::counts::{AppendCounts, ReplicaCounts};
 use crate::due::{Claimed, DueSoon, StoredDue};
 use crate::error::Error;
 use crate::fault::{UNDEFINED_TABLE, classify, sqlstate};
@@ -84,6 +90,7 @@ pub struct Postgres {
     link: Link,
     writes: TaskTracker,
     appends: Arc<Gather<Batches>>,
+    replica: Replica,
     wakes: Wakes,
 }
 
@@ -91,13 +98,14 @@ impl Postgres {
     /// Connects and checks that the database answers; says nothing of its schema.
     pub async fn connect(options: &PostgresOptions) -> Result<Postgres, Error> {
         let session = options.session()?;
-        let pool = connect::pool(options, session.clone()).await?;
-        let link = Link { pool, answer_within: options.answer_within() };
+        let (wake_session, replica) = (options.wake_session()?, Replica::of(options)?);
+        let pool = connect::pool(options, session).await?;
+        let link = Link { pool, manner: Manner::of(options) };
         let (writes, counts) = (TaskTracker::new(), Arc::default());
         let bounds = Bounds { queue: options.appends_queue, writers: WRITERS, crowd: CROWD, patience: options.acquire_timeout };
         let batches = Batches { link: link.clone(), counts: Arc::clone(&counts) };
         let appends = Gather::new(batches, bounds, counts, writes.clone());
-        Ok(Postgres { options: options.clone(), link, writes, appends, wakes: Wakes::start(session) })
+        Ok(Postgres { options: options.clone(), link, writes, appends, replica, wakes: Wakes::start(wake_session) })
     }
 
     /// How appends travelled so far.
@@ -105,9 +113,14 @@ impl Postgres {
         self.appends.counts()
     }
 
+    /// What a read replica answered so far.
+    pub fn replica(&self) -> ReplicaCounts {
+        self.replica.counts()
+    }
+
     /// Brings the schema up to this build's; several nodes may do so at once.
     pub async fn migrate(&self) -> Result<(), Error> {
-        let mut connection = connect::unlimited(self.options.session()?).await?;
+        let mut connection = connect::unlimited(self.options.direct_session()?).await?;
         migrations::migrator(migrations::POSTGRES).run(&mut connection).await.map_err(migrations::refused)?;
         feed::begin_epoch_if_restored(&mut connection).await.map_err(classify)
     }
@@ -137,32 +150,29 @@ type Question<'q> = Query<'q, sqlx::Postgres, PgArguments>;
 #[derive(Clone, Debug)]
 struct Link {
     pool: PgPool,
-    answer_within: Duration,
+    manner: Manner,
 }
 
 impl Link {
     async fn row(&self, question: Question<'_>) -> Result<Option<PgRow>, sqlx::Error> {
         let mut connection = self.pool.acquire().await?;
-        match timeout(self.answer_within, question.fetch_optional(&mut *connection)).await {
-            Ok(answer) => answer,
-            Err(_) => Err(self.give_up(connection)),
-        }
+        let answer = self.manner.row(&mut connection, question).await;
+        give_up_if_late(connection, answer)
     }
 
     async fn rows(&self, question: Question<'_>) -> Result<Vec<PgRow>, sqlx::Error> {
         let mut connection = self.pool.acquire().await?;
-        match timeout(self.answer_within, question.fetch_all(&mut *connection)).await {
-            Ok(answer) => answer,
-            Err(_) => Err(self.give_up(connection)),
-        }
+        let answer = self.manner.rows(&mut connection, question).await;
+        give_up_if_late(connection, answer)
     }
+}
 
-    /// The database ended the statement long ago: nobody is at the other end of this line.
-    fn give_up(&self, mut connection: PoolConnection<sqlx::Postgres>) -> sqlx::Error {
+/// The database ended a late statement long ago: nobody is at the other end of this line.
+fn give_up_if_late<T>(mut connection: PoolConnection<sqlx::Postgres>, answer: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
+    if answer.as_ref().is_err_and(is_late) {
         connection.close_on_drop();
-        let why = format!("no answer within {:?}", self.answer_within);
-        sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, why))
     }
+    answer
 }
 
 #[async_trait]
@@ -183,6 +193,14 @@ impl Store for Postgres {
 
     async fn entries(&self, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error> {
         read::entries(&self.link, key, after, limit).await
+    }
+
+    async fn history(&self, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error> {
+        let question = |link: Link| async move { read::entries(&link, key, after, limit).await };
+        match self.replica.ask(question, |found| found.len() == limit as usize).await {
+            Some(found) => Ok(found),
+            None => read::entries(&self.link, key, after, limit).await,
+        }
     }
 
     async fn last(&self, key: GameKey) -> Result<Option<StoredEntry>, Error> {
@@ -278,7 +296,11 @@ impl Store for Postgres {
     }
 
     async fn feed(&self, tenant: TenantId, after: Option<&FeedCursor>, limit: u32) -> Result<FeedPage, Error> {
-        feed::page(&self.link, tenant, after, limit).await
+        let question = |link: Link| async move { feed::page(&link, tenant, after, limit).await };
+        match self.replica.ask(question, |page| page.rows.len() == limit as usize).await {
+            Some(page) => Ok(page),
+            None => feed::page(&self.link, tenant, after, limit).await,
+        }
     }
 
     async fn feed_end(&self, tenant: TenantId) -> Result<Option<FeedCursor>, Error> {
@@ -322,6 +344,7 @@ impl Store for Postgres {
         let quiet = async {
             self.writes.wait().await;
             self.wakes.close().await;
+            self.replica.close().await;
             self.link.pool.close().await;
         };
         if timeout(CLOSE_WITHIN, quiet).await.is_err() {

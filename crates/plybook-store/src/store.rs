@@ -216,6 +216,12 @@ pub trait Store: Send + Sync + 'static {
     /// for a game that does not exist; [`Error::Missing`] where the book has a hole in the way.
     async fn entries(&self, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error>;
 
+    /// The same answer, for whoever knows that there are about so many: a standby may give it. Near the head of a book it
+    /// is asked for in vain.
+    async fn history(&self, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error> {
+        self.entries(key, after, limit).await
+    }
+
     /// The last entry; nothing for a game that does not exist.
     async fn last(&self, key: GameKey) -> Result<Option<StoredEntry>, Error>;
 

@@ -23,6 +23,15 @@ pub(crate) struct DatabaseArgs {
     /// Most connections to Postgres
     #[arg(long, env = "PLYBOOK_DATABASE_CONNECTIONS", default_value_t = 16)]
     database_connections: u32,
+    /// The address leads to a pooler that lends sessions by the transaction, such as PgBouncer
+    #[arg(long, env = "PLYBOOK_DATABASE_POOLED", default_value_t = false)]
+    database_pooled: bool,
+    /// Where Postgres itself is, for wake-ups between nodes; without it the address of --database, unless that is a pooler's
+    #[arg(long, env = "PLYBOOK_WAKE_DATABASE", hide_env_values = true)]
+    wake_database: Option<String>,
+    /// A standby that may serve history; never heads, and never moves
+    #[arg(long, env = "PLYBOOK_READ_DATABASE", hide_env_values = true)]
+    read_database: Option<String>,
 }
 
 /// An address that was read.
@@ -37,14 +46,20 @@ impl DatabaseArgs {
     /// Over so many connections to this address, else to the one that the environment names.
     pub(crate) fn of(address: Option<String>, database_connections: u32) -> DatabaseArgs {
         let address = address.or_else(|| std::env::var("PLYBOOK_DATABASE").ok()).unwrap_or_else(|| DEFAULT.to_owned());
-        DatabaseArgs { database: address, database_connections }
+        DatabaseArgs { database: address, database_connections, database_pooled: false, wake_database: None, read_database: None }
     }
 
     /// Reads the address.
     pub(crate) fn read(&self) -> anyhow::Result<Database> {
         let address = self.database.as_str();
         if address.starts_with("postgres://") || address.starts_with("postgresql://") {
-            let options = PostgresOptions { max_connections: self.database_connections, ..PostgresOptions::new(address) };
+            let options = PostgresOptions {
+                max_connections: self.database_connections,
+                pooled: self.database_pooled,
+                wake_url: self.wake_database.clone().filter(|url| !url.is_empty()),
+                read_url: self.read_database.clone().filter(|url| !url.is_empty()),
+                ..PostgresOptions::new(address)
+            };
             return Ok(Database::Postgres(options));
         }
         let file = address.strip_prefix("sqlite://").or_else(|| address.strip_prefix("sqlite:")).unwrap_or(address);

@@ -1,6 +1,7 @@
-//! Many callers at once, on two nodes: one of them wins, and each learns the truth.
+//! Many callers at once, on two nodes and three: one of them wins, and each learns the truth.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use plybook_core::{Seq, Uuid};
 use plybook_store::{Append, Create, Filter, GameKey, NewEntry, RequestKey, TenantId};
@@ -10,27 +11,47 @@ use super::{AnyStore, new_entry, new_game, new_key, open_game, request, sqlite_i
 
 const CALLERS: usize = 50;
 
-/// Two nodes over one Postgres; and two handles on one SQLite file, which must not be fooled either.
-macro_rules! on_two_nodes {
+/// Two nodes over one Postgres, three, and two behind a pooler; and two handles on one SQLite file, which must not be
+/// fooled either.
+macro_rules! on_several_nodes {
     ($($race:ident),+ $(,)?) => {
-        mod on_sqlite {
+        on_several_nodes!(@ on_sqlite: super::sqlite_nodes(); $($race),+);
+        on_several_nodes!(@ on_two_nodes: super::nodes(2); $($race),+);
+        on_several_nodes!(@ on_three_nodes: super::nodes(3); $($race),+);
+        on_several_nodes!(@ on_two_nodes_behind_a_pooler: super::pooled_nodes(); $($race),+);
+    };
+    (@ $how:ident: $nodes:expr; $($race:ident),+) => {
+        mod $how {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $race() {
-                let folder = tempfile::tempdir().unwrap();
-                super::$race([super::sqlite_in(folder.path()).await, super::sqlite_in(folder.path()).await]).await;
-            })+
-        }
-        mod on_postgres {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $race() {
-                let database = super::postgres::database().await;
-                super::$race([std::sync::Arc::new(database.store().await), std::sync::Arc::new(database.store().await)]).await;
+                let (_kept, nodes) = $nodes.await;
+                super::$race(nodes).await;
             })+
         }
     };
 }
 
-on_two_nodes![
+async fn sqlite_nodes() -> (tempfile::TempDir, Vec<AnyStore>) {
+    let folder = tempfile::tempdir().unwrap();
+    let nodes = vec![sqlite_in(folder.path()).await, sqlite_in(folder.path()).await];
+    (folder, nodes)
+}
+
+async fn nodes(count: usize) -> ((), Vec<AnyStore>) {
+    let database = postgres::database().await;
+    let mut nodes: Vec<AnyStore> = Vec::new();
+    for _ in 0..count {
+        nodes.push(Arc::new(database.store().await));
+    }
+    ((), nodes)
+}
+
+async fn pooled_nodes() -> ((), Vec<AnyStore>) {
+    let database = postgres::database().await;
+    ((), vec![Arc::new(database.pooled_store().await), Arc::new(database.pooled_store().await)])
+}
+
+on_several_nodes![
     copies_of_one_append_store_it_once,
     different_appends_store_one,
     copies_of_one_creation_make_one_game,
@@ -40,10 +61,10 @@ on_two_nodes![
 
 /// Calls this for each caller at once, by turns on either node.
 async fn at_once<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
-    nodes: &[AnyStore; 2],
+    nodes: &[AnyStore],
     call: impl Fn(usize, AnyStore) -> F,
 ) -> Vec<T> {
-    let calls: Vec<_> = (0..CALLERS).map(|caller| tokio::spawn(call(caller, nodes[caller % 2].clone()))).collect();
+    let calls: Vec<_> = (0..CALLERS).map(|caller| tokio::spawn(call(caller, nodes[caller % nodes.len()].clone()))).collect();
     let mut answers = Vec::new();
     for call in calls {
         answers.push(call.await.unwrap());
@@ -51,7 +72,7 @@ async fn at_once<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     answers
 }
 
-async fn copies_of_one_append_store_it_once(nodes: [AnyStore; 2]) {
+async fn copies_of_one_append_store_it_once(nodes: Vec<AnyStore>) {
     for _ in 0..5 {
         let key = open_game(&*nodes[0]).await;
         let entry = new_entry(key, 2, request(1));
@@ -65,7 +86,7 @@ async fn copies_of_one_append_store_it_once(nodes: [AnyStore; 2]) {
     }
 }
 
-async fn different_appends_store_one(nodes: [AnyStore; 2]) {
+async fn different_appends_store_one(nodes: Vec<AnyStore>) {
     let key = open_game(&*nodes[0]).await;
     let answers = at_once(&nodes, |_, node| async move { node.append(new_entry(key, 2, request(1))).await.unwrap() }).await;
     assert_eq!(answers.iter().filter(|&answer| *answer == Append::Stored).count(), 1);
@@ -74,7 +95,7 @@ async fn different_appends_store_one(nodes: [AnyStore; 2]) {
 }
 
 /// Each caller's node mints an id of its own.
-async fn copies_of_one_creation_make_one_game(nodes: [AnyStore; 2]) {
+async fn copies_of_one_creation_make_one_game(nodes: Vec<AnyStore>) {
     let creation = request(1);
     let answers = at_once(&nodes, |_, node| async move {
         let key = new_key();
@@ -92,7 +113,7 @@ async fn copies_of_one_creation_make_one_game(nodes: [AnyStore; 2]) {
     assert_eq!(list.iter().map(|summary| summary.game).collect::<HashSet<_>>(), games);
 }
 
-async fn different_creations_with_one_request_id_make_one_game(nodes: [AnyStore; 2]) {
+async fn different_creations_with_one_request_id_make_one_game(nodes: Vec<AnyStore>) {
     let id = Uuid::new_v4();
     let answers = at_once(&nodes, |caller, node| async move {
         node.create(new_game(new_key(), RequestKey { id, hash: [caller as u8; 32] })).await.unwrap()
@@ -105,7 +126,7 @@ async fn different_creations_with_one_request_id_make_one_game(nodes: [AnyStore;
 
 /// Every request is sent twice, by two callers on different nodes, each of whom appends at whatever
 /// head it sees until it is in: all numbers are taken, and each request exactly once.
-async fn everybody_who_tries_again_gets_in_once(nodes: [AnyStore; 2]) {
+async fn everybody_who_tries_again_gets_in_once(nodes: Vec<AnyStore>) {
     let key = open_game(&*nodes[0]).await;
     let requests: Vec<RequestKey> = (0..CALLERS / 2).map(|_| request(1)).collect();
     let answers = at_once(&nodes, |caller, node| insist(node, key, requests[caller / 2])).await;

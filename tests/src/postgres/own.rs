@@ -20,10 +20,22 @@ pub struct Own {
 /// A cluster of a test's own, running.
 pub async fn cluster() -> Own {
     let cluster = tokio::task::spawn_blocking(start).await.unwrap();
-    Own { cluster, later: Vec::new() }
+    Own::over(cluster)
 }
 
 impl Own {
+    pub(super) fn over(cluster: Cluster) -> Own {
+        Own { cluster, later: Vec::new() }
+    }
+
+    pub(super) fn port(&self) -> u16 {
+        self.cluster.port
+    }
+
+    pub(super) fn url(&self) -> String {
+        self.cluster.url("postgres")
+    }
+
     /// Its one database, with Plybook's schema.
     pub async fn database(&self) -> TestDatabase {
         let url = self.cluster.url("postgres");

@@ -121,7 +121,7 @@ impl Games {
         let (head, mut standing) = (game.head(), StandingMoves::default());
         let (mut at, mut digest) = (Seq::FIRST, opened.header.digest());
         while at < head.seq {
-            let entries = self.store.entries(key, at, PAGE_ENTRIES.min(head.seq.0 - at.0)).await?;
+            let entries = self.store.history(key, at, PAGE_ENTRIES.min(head.seq.0 - at.0)).await?;
             if entries.is_empty() {
                 return Err(corrupt(at.next(), "it is missing".to_owned()));
             }

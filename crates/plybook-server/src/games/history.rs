@@ -79,7 +79,7 @@ impl Games {
     async fn follow_until(&self, key: GameKey, game: &mut Game, until: Seq) -> Result<(), Unfit> {
         while game.head().seq < until {
             let head = game.head();
-            let entries = self.after(key, head, (until.0 - head.seq.0).min(PAGE_ENTRIES)).await?;
+            let entries = self.known_after(key, head, (until.0 - head.seq.0).min(PAGE_ENTRIES)).await?;
             if entries.is_empty() {
                 return Err(Refusal::CursorBeyondHead { head: head.seq }.into());
             }

@@ -108,12 +108,13 @@ impl Games {
     /// The entries after this one, at most `limit`, if it is the one that the store has.
     pub(super) async fn after(&self, key: GameKey, head: Head, limit: u32) -> Result<Vec<StoredEntry>, Unfit> {
         let before = Seq(head.seq.0.saturating_sub(1));
-        let mut entries = self.store.entries(key, before, limit.saturating_add(1)).await?.into_iter();
-        match entries.next() {
-            Some(first) if (first.seq, first.digest) == (head.seq, head.digest) => Ok(entries.collect()),
-            Some(first) => Err(Unfit::memory(first.seq, format!("the store has digest {}, not {}", first.digest, head.digest))),
-            None => Err(Unfit::memory(head.seq, "the store has no such entry")),
-        }
+        follow_on(head, self.store.entries(key, before, limit.saturating_add(1)).await?)
+    }
+
+    /// The same where so many are known to be there.
+    pub(super) async fn known_after(&self, key: GameKey, head: Head, limit: u32) -> Result<Vec<StoredEntry>, Unfit> {
+        let before = Seq(head.seq.0.saturating_sub(1));
+        follow_on(head, self.store.history(key, before, limit.saturating_add(1)).await?)
     }
 
     async fn open(&self, first: &StoredEntry, foreign: Option<Foreign>) -> Result<Opened, Refusal> {
@@ -130,5 +131,15 @@ impl Games {
             Err(error) if foreign.is_none() => Err(no_rules(&header, error)),
             rules => Ok(Opened { header, rules, request_id: first.request_id, foreign }),
         }
+    }
+}
+
+/// What comes behind this entry, if it is the first of these.
+fn follow_on(head: Head, entries: Vec<StoredEntry>) -> Result<Vec<StoredEntry>, Unfit> {
+    let mut entries = entries.into_iter();
+    match entries.next() {
+        Some(first) if (first.seq, first.digest) == (head.seq, head.digest) => Ok(entries.collect()),
+        Some(first) => Err(Unfit::memory(first.seq, format!("the store has digest {}, not {}", first.digest, head.digest))),
+        None => Err(Unfit::memory(head.seq, "the store has no such entry")),
     }
 }

@@ -95,7 +95,7 @@ impl Export {
         }
         let (store, key, at, most) = (Arc::clone(&self.store), self.key, self.at, (self.last.0 - self.at.0).min(STREAM_PAGE_ENTRIES));
         // In a task of its own: who reads slowly must not hold a connection of the store.
-        let read = self.ends.before(tokio::spawn(async move { store.entries(key, at, most).await })).await?;
+        let read = self.ends.before(tokio::spawn(async move { store.history(key, at, most).await })).await?;
         let entries = read.map_err(|error| Refusal::internal(format!("an export's read panicked: {error}")))??;
         let mut text = String::new();
         for stored in entries {

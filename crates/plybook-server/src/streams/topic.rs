@@ -132,7 +132,11 @@ impl Topic {
             return Ok(Vec::new());
         }
         let began = Instant::now();
-        let page = store.entries(self.key, after, STREAM_PAGE_ENTRIES).await?;
+        let page = if known.0.saturating_sub(after.0) >= STREAM_PAGE_ENTRIES {
+            store.history(self.key, after, STREAM_PAGE_ENTRIES).await?
+        } else {
+            store.entries(self.key, after, STREAM_PAGE_ENTRIES).await?
+        };
         let page: Page = page.into_iter().map(Arc::new).collect();
         reading.empty_after = page.is_empty().then_some((after, began));
         if page.len() < STREAM_PAGE_ENTRIES as usize {

@@ -15,7 +15,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgRow;
 use sqlx::{Row as _, query};
 
-use super::{Link, Question, append, lines};
+use super::{Link, Question, append};
 use crate::counts::Counts;
 use crate::due::{DueChange, kind_column};
 use crate::error::Error;
@@ -150,10 +150,10 @@ impl Batches {
 
     async fn insert(&self, line: &mut Line, entries: &[NewEntry]) -> Result<Inserted, sqlx::Error> {
         if let [entry] = entries {
-            let row = lines::row(line, self.link.answer_within, append::statement(entry)).await?;
+            let row = self.link.manner.row(line, append::statement(entry)).await?;
             return Ok(if row.is_some() { Inserted::All } else { Inserted::These(HashSet::new()) });
         }
-        let row = lines::row(line, self.link.answer_within, statement(entries)).await?.ok_or(sqlx::Error::RowNotFound)?;
+        let row = self.link.manner.row(line, statement(entries)).await?.ok_or(sqlx::Error::RowNotFound)?;
         let games: Option<Vec<Uuid>> = row.try_get(1)?;
         let all = usize::try_from(row.try_get::<i64, _>(0)?).is_ok_and(|many| many == entries.len());
         Ok(if all { Inserted::All } else { Inserted::These(games.unwrap_or_default().into_iter().collect()) })
@@ -165,7 +165,7 @@ impl Batches {
             .bind(asked.iter().map(|entry| entry.key.tenant.0).collect::<Vec<_>>())
             .bind(asked.iter().map(|entry| entry.key.game).collect::<Vec<_>>())
             .bind(asked.iter().map(|entry| entry.request.id).collect::<Vec<_>>());
-        let rows = lines::rows(line, self.link.answer_within, question).await?;
+        let rows = self.link.manner.rows(line, question).await?;
         let mut found: Vec<Result<Answered, Error>> = asked.iter().map(|_| Ok(None)).collect();
         for row in rows {
             let place: i64 = row.try_get("place")?;

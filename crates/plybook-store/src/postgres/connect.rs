@@ -35,6 +35,12 @@ pub struct PostgresOptions {
     pub idle_in_transaction_timeout: Duration,
     /// Appends that wait for a batch; more are refused.
     pub appends_queue: usize,
+    /// Whether the address leads to a pooler that lends sessions by the transaction.
+    pub pooled: bool,
+    /// Where wake-ups are sent and heard, with sessions of one's own; none means at `url`, or nowhere where that is pooled.
+    pub wake_url: Option<String>,
+    /// A standby that may serve history.
+    pub read_url: Option<String>,
 }
 
 impl PostgresOptions {
@@ -48,6 +54,9 @@ impl PostgresOptions {
             statement_timeout: Duration::from_secs(10),
             idle_in_transaction_timeout: Duration::from_secs(10),
             appends_queue: 8_192,
+            pooled: false,
+            wake_url: None,
+            read_url: None,
         }
     }
 
@@ -61,7 +70,25 @@ impl PostgresOptions {
         }
         let session = PgConnectOptions::from_str(&self.url)
             .map_err(|error| Error::Config(format!("the Postgres address cannot be read: {error}")))?;
-        Ok(session.application_name(APPLICATION))
+        let session = session.application_name(APPLICATION);
+        // A pooler knows few settings of a session, and this one is not needed: all values travel in binary.
+        Ok(if self.pooled { session.extra_float_digits(None).statement_cache_capacity(0) } else { session })
+    }
+
+    /// Where sessions of one's own are to be had for wake-ups, if anywhere.
+    pub(super) fn wake_session(&self) -> Result<Option<PgConnectOptions>, Error> {
+        let url = match &self.wake_url {
+            Some(url) => url,
+            None if self.pooled => return Ok(None),
+            None => &self.url,
+        };
+        PostgresOptions { url: url.clone(), pooled: false, ..self.clone() }.session().map(Some)
+    }
+
+    /// Where the schema is changed: locks of sessions are nothing that a pooler could lend.
+    pub(super) fn direct_session(&self) -> Result<PgConnectOptions, Error> {
+        let nowhere = || Error::Config("the schema is changed over sessions that stay: name the database itself and no pooler".to_owned());
+        self.wake_session()?.ok_or_else(nowhere)
     }
 
     /// When an answer is given up, so that a dead line does not keep its connection.
@@ -86,10 +113,14 @@ pub(super) async fn pool(options: &PostgresOptions, session: PgConnectOptions) -
         Ok(Err(error)) => return Err(at(&place, classify(error))),
         Ok(Ok(connection)) => connection.close().await.map_err(classify)?,
     }
+    Ok(pool_when_asked(options, session))
+}
 
-    let statement = options.statement_timeout.as_millis().to_string();
+/// Opens the pool, which connects when it is first asked.
+pub(super) fn pool_when_asked(options: &PostgresOptions, session: PgConnectOptions) -> PgPool {
+    let (statement, pooled) = (options.statement_timeout.as_millis().to_string(), options.pooled);
     let idle = options.idle_in_transaction_timeout.as_millis().to_string();
-    Ok(PgPoolOptions::new()
+    PgPoolOptions::new()
         .max_connections(options.max_connections)
         .acquire_timeout(options.acquire_timeout)
         // A ping before every statement would double the round trips.
@@ -104,9 +135,10 @@ pub(super) async fn pool(options: &PostgresOptions, session: PgConnectOptions) -
         })
         .after_connect(move |connection, _| {
             let (statement, idle) = (statement.clone(), idle.clone());
-            Box::pin(async move { settle(connection, statement, idle).await })
+            // Over a pooler each transaction sets it for itself.
+            Box::pin(async move { if pooled { Ok(()) } else { settle(connection, statement, idle).await } })
         })
-        .connect_lazy_with(session))
+        .connect_lazy_with(session)
 }
 
 /// Sets what every appending session needs, whatever the database's or the role's defaults are.

@@ -3,12 +3,11 @@
 //! Invariant: a creating request makes one game, on however many nodes it is repeated at once. The row of `game`
 //! comes first, so that who repeats a request while it is under way waits for it and then finds what it made.
 
-use std::time::Duration;
-
 use sqlx::postgres::PgConnection;
-use sqlx::{Connection as _, query};
+use sqlx::query;
 
 use super::due::arms_columns;
+use super::manner::Manner;
 use super::{Link, Question, lines, read};
 use crate::error::Error;
 use crate::fault::{UNIQUE_VIOLATION, classify, sqlstate};
@@ -66,7 +65,7 @@ async fn alone(link: &Link, game: &NewGame) -> Result<bool, sqlx::Error> {
 
 async fn with_lines(link: &Link, game: &NewGame) -> Result<bool, sqlx::Error> {
     let mut connection = link.pool.acquire().await?;
-    let made = transact(&mut connection, link.answer_within, game).await;
+    let made = transact(&mut connection, &link.manner, game).await;
     if made.is_err() {
         // Whatever its transaction has come to, the end of the session ends it too.
         connection.close_on_drop();
@@ -74,14 +73,14 @@ async fn with_lines(link: &Link, game: &NewGame) -> Result<bool, sqlx::Error> {
     made
 }
 
-async fn transact(connection: &mut PgConnection, within: Duration, game: &NewGame) -> Result<bool, sqlx::Error> {
-    let mut transaction = connection.begin().await?;
-    if lines::row(&mut transaction, within, statement(game)).await?.is_none() {
+async fn transact(connection: &mut PgConnection, manner: &Manner, game: &NewGame) -> Result<bool, sqlx::Error> {
+    let mut transaction = manner.begin(connection).await?;
+    if manner.row_of(&mut transaction, statement(game)).await?.is_none() {
         transaction.rollback().await?;
         return Ok(false);
     }
-    lines::insert(&mut transaction, within, game.key, 1, &game.given).await?;
-    lines::commit(transaction, within).await.map(|()| true)
+    lines::insert(&mut transaction, manner, game.key, 1, &game.given).await?;
+    manner.commit(transaction).await.map(|()| true)
 }
 
 fn statement(game: &NewGame) -> Question<'_> {

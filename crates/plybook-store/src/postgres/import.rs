@@ -3,11 +3,10 @@
 //! Invariant: the row of `game` comes first, so that of two imports of one game the second waits for the first
 //! and then finds it; no statement is longer than a page of entries, and no lock is taken that a move needs.
 
-use std::time::Duration;
-
 use sqlx::postgres::PgConnection;
-use sqlx::{Connection as _, query};
+use sqlx::query;
 
+use super::manner::Manner;
 use super::{Link, Question, lines, read};
 use crate::error::Error;
 use crate::fault::classify;
@@ -41,7 +40,7 @@ const GAME: &str = "
 pub(super) async fn import(link: &Link, book: &ForeignBook) -> Result<Import, Error> {
     let creation = book.request()?;
     let mut connection = link.pool.acquire().await.map_err(classify)?;
-    match write(&mut connection, link.answer_within, book, creation).await {
+    match write(&mut connection, &link.manner, book, creation).await {
         Ok(true) => return Ok(Import::Imported),
         Ok(false) => drop(connection),
         Err(error) => {
@@ -54,14 +53,14 @@ pub(super) async fn import(link: &Link, book: &ForeignBook) -> Result<Import, Er
 }
 
 /// Writes all of it; false where the id is taken.
-async fn write(connection: &mut PgConnection, within: Duration, book: &ForeignBook, creation: RequestKey) -> Result<bool, sqlx::Error> {
-    let mut transaction = connection.begin().await?;
-    if lines::row(&mut transaction, within, game(book, creation)).await?.is_none() {
+async fn write(connection: &mut PgConnection, manner: &Manner, book: &ForeignBook, creation: RequestKey) -> Result<bool, sqlx::Error> {
+    let mut transaction = manner.begin(connection).await?;
+    if manner.row_of(&mut transaction, game(book, creation)).await?.is_none() {
         transaction.rollback().await?;
         return Ok(false);
     }
-    lines::insert(&mut transaction, within, book.key, 0, &book.links).await?;
-    lines::commit(transaction, within).await.map(|()| true)
+    lines::insert(&mut transaction, manner, book.key, 0, &book.links).await?;
+    manner.commit(transaction).await.map(|()| true)
 }
 
 fn game(book: &ForeignBook, creation: RequestKey) -> Question<'_> {

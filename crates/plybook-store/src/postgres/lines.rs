@@ -3,15 +3,12 @@
 //! Invariant: they go in inside the transaction that makes their game, so they are there with it or not at all; no
 //! statement is longer than a page of them.
 
-use std::time::Duration;
-
 use plybook_core::Seq;
 use plybook_core::book::Link as Entry;
-use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::query;
-use tokio::time::timeout;
 
 use super::Question;
+use super::manner::Manner;
 use crate::foreign::request_of;
 use crate::store::GameKey;
 
@@ -25,44 +22,16 @@ const ENTRIES: &str = "
 
 /// Writes these entries after entry `before`.
 pub(super) async fn insert(
-    transaction: &mut PgConnection,
-    within: Duration,
+    transaction: &mut sqlx::Transaction<'_, sqlx::Postgres>,
+    manner: &Manner,
     key: GameKey,
     before: usize,
     entries: &[Entry],
 ) -> Result<(), sqlx::Error> {
     for (number, entries) in entries.chunks(ENTRIES_AT_ONCE).enumerate() {
-        row(transaction, within, page(key, before + number * ENTRIES_AT_ONCE, entries)).await?;
+        manner.row_of(transaction, page(key, before + number * ENTRIES_AT_ONCE, entries)).await?;
     }
     Ok(())
-}
-
-/// One statement of a connection that is held for several, and no longer than an answer may take.
-pub(super) async fn row(connection: &mut PgConnection, within: Duration, question: Question<'_>) -> Result<Option<PgRow>, sqlx::Error> {
-    match timeout(within, question.fetch_optional(connection)).await {
-        Ok(answer) => answer,
-        Err(_) => Err(late(within)),
-    }
-}
-
-/// The same, of which many rows come back.
-pub(super) async fn rows(connection: &mut PgConnection, within: Duration, question: Question<'_>) -> Result<Vec<PgRow>, sqlx::Error> {
-    match timeout(within, question.fetch_all(connection)).await {
-        Ok(answer) => answer,
-        Err(_) => Err(late(within)),
-    }
-}
-
-/// Makes a transaction durable.
-pub(super) async fn commit(transaction: sqlx::Transaction<'_, sqlx::Postgres>, within: Duration) -> Result<(), sqlx::Error> {
-    match timeout(within, transaction.commit()).await {
-        Ok(committed) => committed,
-        Err(_) => Err(late(within)),
-    }
-}
-
-fn late(within: Duration) -> sqlx::Error {
-    sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, format!("no answer within {within:?}")))
 }
 
 fn page(key: GameKey, before: usize, entries: &[Entry]) -> Question<'_> {

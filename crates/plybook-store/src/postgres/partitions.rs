@@ -70,7 +70,7 @@ pub struct Partitions {
 impl Partitions {
     /// Connects as whoever owns the tables. A pooler in between must keep sessions.
     pub async fn open(options: &PostgresOptions) -> Result<Partitions, Error> {
-        let mut connection = connect::unlimited(options.session()?).await?;
+        let mut connection = connect::unlimited(options.direct_session()?).await?;
         let found = query("SELECT max(version) FILTER (WHERE success) FROM _sqlx_migrations").fetch_one(&mut connection).await;
         let version = match found {
             Err(error) if sqlstate(&error).as_deref() == Some(UNDEFINED_TABLE) => None,

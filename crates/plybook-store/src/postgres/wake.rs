@@ -37,7 +37,8 @@ const BACKOFF_MOST: Duration = Duration::from_secs(5);
 /// Both ends of the hints of one node.
 #[derive(Debug)]
 pub(super) struct Wakes {
-    session: PgConnectOptions,
+    /// Nothing where there is nobody to listen to: then every hint is lost.
+    session: Option<PgConnectOptions>,
     queue: mpsc::Sender<Wake>,
     /// The backend that sends for this node, so that its listener can skip what it knows already.
     own: Arc<AtomicU32>,
@@ -47,35 +48,43 @@ pub(super) struct Wakes {
 
 impl Wakes {
     /// Starts the sender; it connects when there is something to send.
-    pub(super) fn start(session: PgConnectOptions) -> Wakes {
+    pub(super) fn start(session: Option<PgConnectOptions>) -> Wakes {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let (own, stop, tasks) = (Arc::new(AtomicU32::new(0)), CancellationToken::new(), TaskTracker::new());
-        let sender = Sender {
-            session: session.clone().application_name("plybook notifier"),
-            connection: None,
-            own: own.clone(),
-            backoff: Backoff::default(),
-            not_before: Instant::now(),
-        };
-        tasks.spawn(sender.run(waiting, stop.clone()));
+        if let Some(session) = session.clone() {
+            let sender = Sender {
+                session: session.application_name("plybook notifier"),
+                connection: None,
+                own: own.clone(),
+                backoff: Backoff::default(),
+                not_before: Instant::now(),
+            };
+            tasks.spawn(sender.run(waiting, stop.clone()));
+        }
         Wakes { session, queue, own, stop, tasks }
     }
 
     pub(super) fn publish(&self, wake: Wake) {
-        if self.queue.try_send(wake).is_err() {
+        if self.session.is_some() && self.queue.try_send(wake).is_err() {
             tracing::debug!("a wake-up was dropped");
         }
     }
 
     pub(super) fn listen(&self) -> mpsc::Receiver<News> {
         let (hints, receiver) = mpsc::channel(QUEUE);
-        let session = self.session.clone().application_name("plybook listener");
+        let session = self.session.clone().map(|session| session.application_name("plybook listener"));
         let (own, stop) = (self.own.clone(), self.stop.clone());
         self.tasks.spawn(async move {
+            let listening = async {
+                match session {
+                    Some(session) => listen_for_ever(session, &hints, &own).await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = hints.closed() => {}
-                () = listen_for_ever(session, &hints, &own) => {}
+                () = listening => {}
             }
         });
         receiver
