@@ -23,15 +23,22 @@ pub(crate) struct DatabaseArgs {
     /// Most connections to Postgres
     #[arg(long, env = "PLYBOOK_DATABASE_CONNECTIONS", default_value_t = 16)]
     database_connections: u32,
-    /// The address leads to a pooler that lends sessions by the transaction, such as PgBouncer
-    #[arg(long, env = "PLYBOOK_DATABASE_POOLED", default_value_t = false)]
-    database_pooled: bool,
-    /// Where Postgres itself is, for wake-ups between nodes; without it the address of --database, unless that is a pooler's
+    /// Whose the sessions at that address are: this node's own, or lent by the transaction, as a pooler such as PgBouncer does
+    #[arg(long, env = "PLYBOOK_DATABASE_SESSIONS", default_value = "own")]
+    database_sessions: Sessions,
+    /// Where Postgres itself is, for wake-ups between nodes, where sessions are lent
     #[arg(long, env = "PLYBOOK_WAKE_DATABASE", hide_env_values = true)]
     wake_database: Option<String>,
     /// A standby that may serve history; never heads, and never moves
     #[arg(long, env = "PLYBOOK_READ_DATABASE", hide_env_values = true)]
     read_database: Option<String>,
+}
+
+/// Whose sessions are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Sessions {
+    Own,
+    Lent,
 }
 
 /// An address that was read.
@@ -46,7 +53,7 @@ impl DatabaseArgs {
     /// Over so many connections to this address, else to the one that the environment names.
     pub(crate) fn of(address: Option<String>, database_connections: u32) -> DatabaseArgs {
         let address = address.or_else(|| std::env::var("PLYBOOK_DATABASE").ok()).unwrap_or_else(|| DEFAULT.to_owned());
-        DatabaseArgs { database: address, database_connections, database_pooled: false, wake_database: None, read_database: None }
+        DatabaseArgs { database: address, database_connections, database_sessions: Sessions::Own, wake_database: None, read_database: None }
     }
 
     /// Reads the address.
@@ -55,7 +62,7 @@ impl DatabaseArgs {
         if address.starts_with("postgres://") || address.starts_with("postgresql://") {
             let options = PostgresOptions {
                 max_connections: self.database_connections,
-                pooled: self.database_pooled,
+                pooled: self.database_sessions == Sessions::Lent,
                 wake_url: self.wake_database.clone().filter(|url| !url.is_empty()),
                 read_url: self.read_database.clone().filter(|url| !url.is_empty()),
                 ..PostgresOptions::new(address)

@@ -183,9 +183,10 @@ async fn a_game_is_played_behind_a_pooler() {
     let pooled = database.pooled_url().await;
     let never = Duration::from_secs(3_600).as_millis().to_string();
     // Wake-ups past the pooler: no watcher would come to know anything by looking by itself.
-    let woken = || node::over(&pooled).with(&["--database-pooled", "--wake-database", &database.url, "--poll-floor-ms", &never]).start();
+    let woken =
+        || node::over(&pooled).with(&["--database-sessions", "lent", "--wake-database", &database.url, "--poll-floor-ms", &never]).start();
     plays_across(&[woken(), woken()]).await;
-    let looking = || node::over(&pooled).with(&["--database-pooled", "--poll-floor-ms", "50"]).start();
+    let looking = || node::over(&pooled).with(&["--database-sessions", "lent", "--poll-floor-ms", "50"]).start();
     plays_across(&[looking(), looking()]).await;
     let listeners = "SELECT pid::text FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'plybook listener'";
     until("nobody listens any more", async || database.column(listeners).await.is_empty()).await;
@@ -204,7 +205,8 @@ async fn a_game_is_played_with_a_standby_that_lags_and_goes() {
     standby.stop();
     let three = plays_across(&nodes).await;
     // And on a node that remembers nothing.
-    let wire = over().wire().await;
+    let cold = over();
+    let wire = cold.wire().await;
     for game in [one, two, three] {
         assert_eq!(wire.verified(&game.id).await.unwrap().first_wrong_seq, None);
         assert_eq!(wire.get(&game.id).await.seq, 6);
