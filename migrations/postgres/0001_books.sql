@@ -118,6 +118,7 @@ CREATE TABLE foreign_book (
 --   once the month is there. Rights need nothing: whoever goes through book_entry is asked for rights on that alone.
 --   A game stays in the partition of the month in which it was created, and the months before the first
 --   partition stay in the DEFAULT one for ever.
+-- * A month whose games have all ended can leave: see packed_month.
 CREATE TABLE book_entry (
     tenant_id    int      NOT NULL,
     game_id      uuid     NOT NULL,
@@ -355,12 +356,90 @@ AS $$
         ORDER BY b.epoch DESC, b.xid DESC, b.game_id DESC, b.seq DESC LIMIT 1) AS e
 $$;
 
+-- Months whose games have all ended, as values of a thousand entries each instead of a row an entry, the same
+-- entries twice: by game, for whoever reads a book or repeats a request, and in the order of the feed, for whoever follows
+-- it from the beginning. plybook partitions pack writes them, reads all of them back, and detaches the
+-- partition in the transaction that makes the month's row, from which on they count. Until then they are nobody's.
+--
+-- Who looks for a packed entry looks into book_entry first, and here in another statement: a statement that waited for
+-- the detaching may have a snapshot from before it.
+CREATE TABLE packed_month (
+    tenant_id  int         NOT NULL,
+    -- Its first id.
+    month      uuid        NOT NULL,
+    games      bigint      NOT NULL,
+    entries    bigint      NOT NULL,
+    packed_at  timestamptz NOT NULL,
+    -- The last place in the feed.
+    last_epoch smallint    NOT NULL,
+    last_xid   xid8        NOT NULL,
+    last_game  uuid        NOT NULL,
+    last_seq   int         NOT NULL,
+
+    CONSTRAINT packed_month_pkey PRIMARY KEY (tenant_id, month),
+    CONSTRAINT packed_month_of_a_tenant FOREIGN KEY (tenant_id) REFERENCES tenant (id)
+);
+
+CREATE TABLE packed_book (
+    tenant_id int   NOT NULL,
+    game_id   uuid  NOT NULL,
+    first_seq int   NOT NULL,
+    last_seq  int   NOT NULL,
+    month     uuid  NOT NULL,
+    bytes     bytea NOT NULL,
+
+    CONSTRAINT packed_book_pkey PRIMARY KEY (tenant_id, game_id, first_seq)
+);
+
+CREATE TABLE packed_feed (
+    tenant_id   int      NOT NULL,
+    month       uuid     NOT NULL,
+    first_epoch smallint NOT NULL,
+    first_xid   xid8     NOT NULL,
+    first_game  uuid     NOT NULL,
+    first_seq   int      NOT NULL,
+    last_epoch  smallint NOT NULL,
+    last_xid    xid8     NOT NULL,
+    last_game   uuid     NOT NULL,
+    last_seq    int      NOT NULL,
+    bytes       bytea    NOT NULL,
+
+    CONSTRAINT packed_feed_pkey PRIMARY KEY (tenant_id, month, last_epoch, last_xid, last_game, last_seq)
+);
+
+CREATE FUNCTION plybook_refuse_loss() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM packed_month m WHERE m.tenant_id = OLD.tenant_id AND m.month = OLD.month) THEN
+        RAISE EXCEPTION '% on % is refused: what is written there never changes', TG_OP, TG_TABLE_NAME
+            USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN OLD;
+END
+$$;
+
+CREATE TRIGGER packed_month_is_final BEFORE UPDATE OR DELETE ON packed_month
+    FOR EACH ROW EXECUTE FUNCTION plybook_refuse_change();
+CREATE TRIGGER packed_month_is_not_truncated BEFORE TRUNCATE ON packed_month
+    FOR EACH STATEMENT EXECUTE FUNCTION plybook_refuse_change();
+CREATE TRIGGER packed_book_is_final BEFORE UPDATE ON packed_book
+    FOR EACH ROW EXECUTE FUNCTION plybook_refuse_change();
+CREATE TRIGGER packed_book_is_not_lost BEFORE DELETE ON packed_book
+    FOR EACH ROW EXECUTE FUNCTION plybook_refuse_loss();
+CREATE TRIGGER packed_book_is_not_truncated BEFORE TRUNCATE ON packed_book
+    FOR EACH STATEMENT EXECUTE FUNCTION plybook_refuse_change();
+CREATE TRIGGER packed_feed_is_final BEFORE UPDATE ON packed_feed
+    FOR EACH ROW EXECUTE FUNCTION plybook_refuse_change();
+CREATE TRIGGER packed_feed_is_not_lost BEFORE DELETE ON packed_feed
+    FOR EACH ROW EXECUTE FUNCTION plybook_refuse_loss();
+CREATE TRIGGER packed_feed_is_not_truncated BEFORE TRUNCATE ON packed_feed
+    FOR EACH STATEMENT EXECUTE FUNCTION plybook_refuse_change();
+
 -- All that a server's role needs, where it is not the owner of these tables: SELECT plybook_grant('app').
 -- It may rewrite what the book can restore, states, snapshots and what is due, and delete refusals and outages, which
 -- are bounded; nothing else.
 CREATE FUNCTION plybook_grant(app regrole) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    EXECUTE format('GRANT SELECT ON tenant, game, game_player, game_seed, book_entry, _sqlx_migrations TO %s', app);
+    EXECUTE format('GRANT SELECT ON tenant, game, game_player, game_seed, book_entry, packed_month, packed_book, packed_feed, _sqlx_migrations TO %s', app);
     EXECUTE format('GRANT SELECT, INSERT, UPDATE ON snapshot TO %s', app);
     EXECUTE format('GRANT INSERT ON game, game_player, game_seed, book_entry TO %s', app);
     EXECUTE format('GRANT UPDATE (state) ON game TO %s', app);

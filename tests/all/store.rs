@@ -14,6 +14,7 @@ mod foreign;
 mod given;
 mod lists;
 mod oldest;
+mod packed;
 mod partitions;
 mod postgres;
 mod racing;

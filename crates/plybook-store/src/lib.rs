@@ -46,7 +46,7 @@ pub use foreign::{Foreign, ForeignBook, Import};
 pub use gather::APPENDS_QUEUE;
 pub use month::Month;
 pub use outage::Outage;
-pub use postgres::{Partition, Partitions, Postgres, PostgresOptions, floor};
+pub use postgres::{Form, PackedMonth, Partition, Partitions, Postgres, PostgresOptions, floor};
 pub use refused::{Refused, StoredRefusal};
 pub use sqlite::{Sqlite, SqliteOptions};
 pub use store::{

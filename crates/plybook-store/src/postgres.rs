@@ -14,7 +14,8 @@
 //! | `list` | pages of games |
 //! | `manner` | how a statement travels: over sessions of one's own, or over a pooler's |
 //! | `outage` | beats, and the gaps between them |
-//! | [`Partitions`] | months of books: listed, and given a partition before they begin |
+//! | `packed` | months that were packed, read where the live tables have nothing |
+//! | [`Partitions`] | months of books: listed, given a partition before they begin, and packed once they are over |
 //! | `refusals` | refused requests, in batches and pages |
 //! | `replica` | a standby that serves history |
 //! | `snapshot` | games at some of their entries |
@@ -36,6 +37,7 @@ mod lines;
 mod list;
 mod manner;
 mod outage;
+mod packed;
 mod partitions;
 mod read;
 mod refusals;
@@ -59,7 +61,7 @@ use tracing::Instrument;
 use self::batch::Batches;
 pub use self::connect::PostgresOptions;
 use self::manner::{Manner, is_late};
-pub use self::partitions::{Partition, Partitions};
+pub use self::partitions::{Form, PackedMonth, Partition, Partitions};
 use self::replica::Replica;
 use self::wake::Wakes;
 use crate::counts::{AppendCounts, ReplicaCounts};

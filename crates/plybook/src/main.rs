@@ -48,7 +48,7 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Brings a database's schema up to this build's
     Migrate(migrate::MigrateArgs),
-    /// Lists the months of a Postgres database's books, and gives later ones a partition
+    /// Lists the months of a Postgres database's books, gives later ones a partition, and packs those that are over
     Partitions(partitions::PartitionsArgs),
     /// Plays a game in this terminal
     Play(play::PlayArgs),

@@ -3,7 +3,7 @@
 //! Invariant: whatever it does can be done again, and beside running servers.
 
 use clap::Subcommand;
-use plybook_store::{Partition, Partitions};
+use plybook_store::{Form, Month, PackedMonth, Partition, Partitions};
 
 use crate::database::{Database, DatabaseArgs, sentence};
 use crate::exit::usage;
@@ -25,7 +25,7 @@ pub(crate) struct PartitionsArgs {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Lists them: entries, bytes, games and games that have not ended
+    /// Lists months: entries, bytes, games and games that have not ended
     List {
         #[command(flatten)]
         database: DatabaseArgs,
@@ -37,6 +37,20 @@ enum Task {
         /// How many months
         #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=MONTHS_MAX))]
         months: u32,
+    },
+    /// Packs a month whose games have all ended, such as 2027-01, and detaches its partition
+    Pack {
+        #[command(flatten)]
+        database: DatabaseArgs,
+        /// Which month
+        month: Month,
+    },
+    /// Drops the table that a packed month came from, once it was compared with what was packed
+    Drop {
+        #[command(flatten)]
+        database: DatabaseArgs,
+        /// Which month
+        month: Month,
     },
 }
 
@@ -55,6 +69,14 @@ pub(crate) async fn run(args: PartitionsArgs) -> anyhow::Result<()> {
             }
             Ok(())
         }
+        Task::Pack { database, month } => {
+            let PackedMonth { games, entries } = open(&database).await?.pack(month).await.map_err(sentence)?;
+            Ok(Screen::new().say(format!("{month} is packed: {entries} entries of {games} games, all read back"))?)
+        }
+        Task::Drop { database, month } => {
+            let PackedMonth { games, entries } = open(&database).await?.drop(month).await.map_err(sentence)?;
+            Ok(Screen::new().say(format!("the table of {month} is gone: {entries} entries of {games} games are packed"))?)
+        }
     }
 }
 
@@ -68,9 +90,14 @@ async fn open(database: &DatabaseArgs) -> anyhow::Result<Partitions> {
 fn list(partitions: Vec<Partition>) -> anyhow::Result<()> {
     let screen = Screen::new();
     screen.say(format!("{:<8} {:>14} {:>16} {:>12} {:>12}", "month", "entries", "bytes", "games", "not ended"))?;
-    for Partition { month, rows, bytes, games, open } in partitions {
+    for Partition { month, form, rows, bytes, games, open } in partitions {
+        let form = match form {
+            Form::Table => "",
+            Form::Packed => "  packed",
+            Form::PackedAndKept => "  packed, and its table is there too",
+        };
         let month = month.map_or_else(|| "others".to_owned(), |month| month.to_string());
-        screen.say(format!("{month:<8} {rows:>14} {bytes:>16} {games:>12} {open:>12}"))?;
+        screen.say(format!("{month:<8} {rows:>14} {bytes:>16} {games:>12} {open:>12}{form}"))?;
     }
     Ok(())
 }

@@ -32,7 +32,7 @@ fn foreign() -> Foreign {
 }
 
 /// A book of so many lines: whether they mean anything is nobody's question here.
-fn book(key: GameKey, lines: u32) -> ForeignBook {
+pub(super) fn book(key: GameKey, lines: u32) -> ForeignBook {
     let mut links: Vec<Link> = Vec::new();
     for seq in 1..=lines {
         let text = if seq == 1 { format!("plybook 1\ngame {}", key.game) } else { format!("{seq} what was played") };

@@ -19,7 +19,7 @@ fn this_month() -> Month {
 }
 
 /// Some game of this month.
-fn key_in(month: Month) -> GameKey {
+pub(super) fn key_in(month: Month) -> GameKey {
     let id = month.first_id().as_u128() | (Uuid::new_v4().as_u128() & u128::from(u64::MAX)) | 0x7 << 76;
     GameKey { tenant: TenantId::DEFAULT, game: Uuid::from_u128(id) }
 }

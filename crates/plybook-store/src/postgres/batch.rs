@@ -15,7 +15,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgRow;
 use sqlx::{Row as _, query};
 
-use super::{Link, Question, append};
+use super::{Link, Question, append, packed};
 use crate::counts::Counts;
 use crate::due::{DueChange, kind_column};
 use crate::error::Error;
@@ -167,6 +167,11 @@ impl Batches {
             .bind(asked.iter().map(|entry| entry.request.id).collect::<Vec<_>>());
         let rows = self.link.manner.rows(line, question).await?;
         let mut found: Vec<Result<Answered, Error>> = asked.iter().map(|_| Ok(None)).collect();
+        for (found, entry) in found.iter_mut().zip(asked).filter(|(_, entry)| packed::may_have(entry.key.game)) {
+            // On this connection: whoever waits for another while holding one may wait for itself.
+            let rows = self.link.manner.rows(line, packed::book(entry.key)).await?;
+            *found = packed::find(&rows, entry.request.id);
+        }
         for row in rows {
             let place: i64 = row.try_get("place")?;
             if let Some(found) = usize::try_from(place - 1).ok().and_then(|place| found.get_mut(place)) {

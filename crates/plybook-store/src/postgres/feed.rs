@@ -4,12 +4,15 @@
 //! reads the index of the feed from the cursor on and no further than the horizon, however many entries are hidden
 //! behind it. So that it does whatever the planner knows of the table, it is a function of the schema with settings of its own.
 
+use std::collections::HashSet;
+
 use plybook_core::{Seq, Uuid};
 use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{QueryBuilder, Row as _, query, raw_sql};
 
-use super::Link;
-use super::import::FOREIGN_COLUMNS;
+use super::import::{self, FOREIGN_COLUMNS};
+use super::packed::blob::Packed;
+use super::{Link, packed};
 use crate::error::Error;
 use crate::fault::classify;
 use crate::feed::{CHECK_BYTES, FeedCursor, FeedPage, FeedRow, Heading, Holder, Place, check_of, not_here};
@@ -38,8 +41,10 @@ const BEGIN_EPOCH: &str = "
         next int;
     BEGIN
         SELECT max(n.epoch) + 1 INTO next
-        FROM tenant t CROSS JOIN LATERAL (
-            SELECT b.epoch, b.xid FROM book_entry b WHERE b.tenant_id = t.id ORDER BY b.epoch DESC, b.xid DESC LIMIT 1) AS n
+        FROM (
+            SELECT e.epoch, e.xid FROM tenant t CROSS JOIN LATERAL (
+                SELECT b.epoch, b.xid FROM book_entry b WHERE b.tenant_id = t.id ORDER BY b.epoch DESC, b.xid DESC LIMIT 1) AS e
+            UNION ALL SELECT last_epoch, last_xid FROM packed_month) AS n
         WHERE n.xid >= pg_snapshot_xmax(pg_current_snapshot()) AND n.epoch >= plybook_epoch();
         IF next IS NOT NULL THEN
             EXECUTE format('ALTER TABLE book_entry ALTER COLUMN epoch SET DEFAULT %s', next);
@@ -63,7 +68,10 @@ pub(super) async fn page(link: &Link, tenant: TenantId, after: Option<&FeedCurso
     let rows = link.rows(question).await.map_err(classify)?;
     let first = rows.first().ok_or_else(|| Error::Corrupt("the feed's statement answered nothing".to_owned()))?;
     if after.is_some() && !first.try_get::<bool, _>("is_known").map_err(classify)? {
-        return Err(Error::Expired);
+        let packed = packed::at(link, tenant, (epoch, xid, game, seq)).await?;
+        if packed.is_none_or(|entry| check_of(&entry) != check) {
+            return Err(Error::Expired);
+        }
     }
     let set = |column: &str| first.try_get::<Option<bool>, _>(column).map(|set| set == Some(true)).map_err(classify);
     if set("is_foreign")? {
@@ -72,14 +80,19 @@ pub(super) async fn page(link: &Link, tenant: TenantId, after: Option<&FeedCurso
     let hidden_by = if set("is_hidden")? { Some(xid_from(&first.text("horizon")?)?) } else { None };
     let there = rows.iter().filter(|row| row.is_there("seq").unwrap_or(true));
     let mut rows = there.map(|row| feed_row(tenant, row)).collect::<Result<Vec<_>, _>>()?;
-    // They come in this order, which the statement does not promise.
+    // After the live ones, in a statement of its own: what was packed meanwhile is in both, and never in neither.
+    rows.extend(packed::feed(link, tenant, (epoch, xid, game, seq), limit).await?.into_iter().map(|packed| packed_row(tenant, packed)));
     rows.sort_unstable_by_key(|row| row.cursor);
+    rows.dedup_by_key(|row| row.cursor);
+    rows.truncate(limit as usize);
     Ok(FeedPage { rows, hidden_by })
 }
 
 pub(super) async fn end(link: &Link, tenant: TenantId) -> Result<Option<FeedCursor>, Error> {
     let row = link.row(query(END).bind(tenant.0)).await.map_err(classify)?;
-    row.map(|row| feed_row(tenant, &row).map(|row| row.cursor)).transpose()
+    let live = row.map(|row| feed_row(tenant, &row).map(|row| row.cursor)).transpose()?;
+    let packed = packed::feed_end(link, tenant).await?.map(|packed| packed_row(tenant, packed).cursor);
+    Ok(live.max(packed))
 }
 
 /// Run by who brings the schema up to date.
@@ -93,7 +106,15 @@ pub(super) async fn headings(link: &Link, tenant: TenantId, games: &[Uuid]) -> R
     sql.push("SELECT * FROM book_entry b WHERE b.game_id = asked.game_id AND b.seq = 1 AND b.tenant_id = ").push_bind(tenant.0);
     sql.push(" LIMIT 1) AS h LEFT JOIN foreign_book f ON f.tenant_id = h.tenant_id AND f.game_id = h.game_id");
     let rows = link.rows(sql.build()).await.map_err(classify)?;
-    rows.iter().map(|row| Ok(Heading { game: row.uuid("game_id")?, header: row.entry("")?, foreign: row.foreign()? })).collect()
+    let heading = |row: &PgRow| Ok(Heading { game: row.uuid("game_id")?, header: row.entry("")?, foreign: row.foreign()? });
+    let mut found: Vec<Heading> = rows.iter().map(heading).collect::<Result<_, Error>>()?;
+    let there: HashSet<Uuid> = found.iter().map(|heading| heading.game).collect();
+    let missing: Vec<Uuid> = games.iter().copied().filter(|game| !there.contains(game)).collect();
+    for (game, ends) in packed::ends(link, tenant, &missing).await? {
+        let Some(header) = ends.header else { continue };
+        found.push(Heading { game, header, foreign: import::foreign(link, GameKey { tenant, game }).await? });
+    }
+    Ok(found)
 }
 
 pub(super) async fn holder(link: &Link) -> Result<Option<Holder>, Error> {
@@ -114,6 +135,12 @@ fn feed_row(tenant: TenantId, row: &PgRow) -> Result<FeedRow, Error> {
     let xid = xid_from(&row.text("xid")?)?;
     let cursor = FeedCursor(Place::Postgres { epoch, xid, game: key.game, seq: entry.seq, check: check_of(&entry) });
     Ok(FeedRow { key, entry, cursor })
+}
+
+fn packed_row(tenant: TenantId, packed: Packed) -> FeedRow {
+    let (epoch, xid, game, seq) = packed.place();
+    let cursor = FeedCursor(Place::Postgres { epoch, xid, game, seq, check: check_of(&packed.entry) });
+    FeedRow { key: GameKey { tenant, game }, entry: packed.entry, cursor }
 }
 
 fn xid_from(text: &str) -> Result<u64, Error> {

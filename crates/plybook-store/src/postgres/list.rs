@@ -5,13 +5,13 @@
 
 use plybook_core::Uuid;
 
-use super::Link;
 use super::import::FOREIGN_COLUMNS;
+use super::{Link, packed};
 use crate::error::Error;
 use crate::fault::classify;
 use crate::page::page;
 use crate::row::Columns;
-use crate::store::{Filter, Summary, TenantId};
+use crate::store::{Filter, State, Summary, TenantId};
 
 pub(super) async fn list(link: &Link, tenant: TenantId, filter: &Filter, before: Option<Uuid>, limit: u32) -> Result<Vec<Summary>, Error> {
     let mut sql = page("JOIN", tenant, filter, before, limit);
@@ -34,5 +34,14 @@ pub(super) async fn list(link: &Link, tenant: TenantId, filter: &Filter, before:
         ORDER BY page.id DESC",
     );
     let rows = link.rows(sql.build()).await.map_err(classify)?;
-    rows.iter().map(Columns::summary).collect()
+    let mut list: Vec<Summary> = rows.iter().map(Columns::summary).collect::<Result<_, _>>()?;
+    let is_gone = |summary: &Summary| summary.header.is_none() && summary.last.is_none();
+    let gone: Vec<Uuid> = list.iter().filter(|summary| is_gone(summary)).map(|summary| summary.game).collect();
+    let mut ends = packed::ends(link, tenant, &gone).await?;
+    for summary in &mut list {
+        let Some(ends) = ends.remove(&summary.game) else { continue };
+        summary.before_last = ends.before_last.filter(|_| summary.state == State::Closed);
+        (summary.header, summary.last) = (ends.header, ends.last);
+    }
+    Ok(list)
 }

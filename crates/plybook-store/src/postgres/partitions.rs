@@ -1,15 +1,18 @@
-//! Months of books: listed, and given a partition before they begin.
+//! Months of books: listed, given a partition before they begin, and packed once they are over.
 //!
 //! Invariant: nobody who plays waits for more than a moment: whatever needs a lock that stops appends asks for it
 //! shortly and again, and what takes long stops nobody. Whatever is broken off is taken up by the next call.
 
+mod pack;
+
 use std::time::Duration;
 
 use plybook_core::{Time, Uuid};
-use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _, query};
 use tokio::time::{Instant, sleep};
 
+pub use self::pack::PackedMonth;
 use super::connect::{self, PostgresOptions};
 use crate::error::Error;
 use crate::fault::{UNDEFINED_TABLE, classify, sqlstate};
@@ -46,11 +49,31 @@ const GAMES: &str = "
                SELECT FROM foreign_book f WHERE f.tenant_id = g.tenant_id AND f.game_id = g.id)) AS open
     FROM tenant t JOIN game g ON g.tenant_id = t.id WHERE g.id >= $1 AND g.id < $2";
 
+/// Months that were packed, and whether the table that each came from is still there.
+const PACKED: &str = "
+    SELECT m.month, sum(m.entries)::bigint AS rows, sum(m.games)::bigint AS games, (
+               SELECT coalesce(sum(pg_column_size(b.bytes)), 0)::bigint FROM packed_book b WHERE b.month = m.month)
+           + (SELECT coalesce(sum(pg_column_size(f.bytes)), 0)::bigint FROM packed_feed f WHERE f.month = m.month) AS bytes
+    FROM packed_month m GROUP BY m.month ORDER BY m.month";
+
+/// As what a month's books are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A partition.
+    Table,
+    /// Packed.
+    Packed,
+    /// Packed, and the table that they were packed from is there too, of no use to anybody.
+    PackedAndKept,
+}
+
 /// A partition of the books.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
     /// Of which month; nothing for the one that has whatever has none of its own.
     pub month: Option<Month>,
+    /// As what its books are there.
+    pub form: Form,
     /// Entries.
     pub rows: u64,
     /// Table and indexes.
@@ -64,13 +87,15 @@ pub struct Partition {
 /// The partitions of a database, over a session of its owner.
 #[derive(Debug)]
 pub struct Partitions {
+    session: PgConnectOptions,
     connection: PgConnection,
 }
 
 impl Partitions {
     /// Connects as whoever owns the tables. A pooler in between must keep sessions.
     pub async fn open(options: &PostgresOptions) -> Result<Partitions, Error> {
-        let mut connection = connect::unlimited(options.direct_session()?).await?;
+        let session = options.direct_session()?;
+        let mut connection = connect::unlimited(session.clone()).await?;
         let found = query("SELECT max(version) FILTER (WHERE success) FROM _sqlx_migrations").fetch_one(&mut connection).await;
         let version = match found {
             Err(error) if sqlstate(&error).as_deref() == Some(UNDEFINED_TABLE) => None,
@@ -78,12 +103,20 @@ impl Partitions {
         };
         migrations::check(migrations::POSTGRES, version)?;
         query("SELECT set_config('lock_timeout', $1, false)").bind(LOCK_FOR).execute(&mut connection).await.map_err(classify)?;
-        Ok(Partitions { connection })
+        Ok(Partitions { session, connection })
     }
 
     /// Every partition, by month, the DEFAULT one last. Counts, and so reads an index of each.
     pub async fn list(&mut self) -> Result<Vec<Partition>, Error> {
         let (mut list, mut all) = (Vec::new(), self.games(Uuid::nil(), Uuid::max()).await?);
+        for row in query(PACKED).fetch_all(&mut self.connection).await.map_err(classify)? {
+            let month = Month::of_game(row.uuid("month")?);
+            let kept = self.is_there(&month.table()).await?;
+            let number = |column| row.wide(column).map(|number| number.max(0).cast_unsigned());
+            let (games, form) = (number("games")?, if kept { Form::PackedAndKept } else { Form::Packed });
+            all.0 = all.0.saturating_sub(games);
+            list.push(Partition { month: Some(month), form, rows: number("rows")?, bytes: number("bytes")?, games, open: 0 });
+        }
         for found in self.found().await? {
             let rows = format!("SELECT count(*) FROM {}", found.name);
             let rows: i64 =
@@ -97,7 +130,7 @@ impl Partitions {
                 None => all,
             };
             let month = found.range.map(|(first, _)| Month::of_game(first));
-            list.push(Partition { month, rows: rows.max(0).cast_unsigned(), bytes: found.bytes, games, open });
+            list.push(Partition { month, form: Form::Table, rows: rows.max(0).cast_unsigned(), bytes: found.bytes, games, open });
         }
         Ok(list)
     }
@@ -121,7 +154,7 @@ impl Partitions {
         // What a call before this one left where it was killed.
         self.shortly(DROP_FENCE).await?;
         let there = self.found().await?;
-        let is_there = |month: &Month| there.iter().any(|found| found.range.is_some_and(|(first, _)| first == month.first_id()));
+        let is_there = |month: &Month| there.iter().any(|found| found.is_of(*month));
         let missing: Vec<Month> = months.iter().copied().filter(|month| !is_there(month)).collect();
         for month in &missing {
             self.refuse_if_begun(*month).await?;
@@ -153,8 +186,17 @@ impl Partitions {
         .await
     }
 
+    async fn is_there(&mut self, table: &str) -> Result<bool, Error> {
+        let question = query("SELECT to_regclass($1) IS NOT NULL").bind(table);
+        question.fetch_one(&mut self.connection).await.and_then(|row| row.try_get(0)).map_err(classify)
+    }
+
     /// Looks into the key, tenant by tenant.
     async fn refuse_if_begun(&mut self, month: Month) -> Result<(), Error> {
+        let packed = query("SELECT 1 FROM packed_month WHERE month = $1 LIMIT 1").bind(month.first_id());
+        if packed.fetch_optional(&mut self.connection).await.map_err(classify)?.is_some() {
+            return Err(Error::Config(format!("{month} is packed already")));
+        }
         let question = query(
             "SELECT e.game_id FROM tenant t CROSS JOIN LATERAL (
                  SELECT game_id FROM book_entry_rest WHERE tenant_id = t.id AND game_id >= $1 AND game_id < $2 LIMIT 1) AS e LIMIT 1",
@@ -211,6 +253,10 @@ struct Found {
 }
 
 impl Found {
+    fn is_of(&self, month: Month) -> bool {
+        self.range == Some((month.first_id(), month.next().first_id()))
+    }
+
     fn read(row: &PgRow) -> Result<Found, Error> {
         let bound = |column| row.try_get::<Option<Uuid>, _>(column).map_err(classify);
         let range = bound("first_id")?.zip(bound("end_id")?);

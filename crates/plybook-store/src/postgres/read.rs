@@ -1,12 +1,13 @@
 //! Entries, requests, seeds.
 //!
 //! Invariant: each read is one statement and so one snapshot; a book read in pages is still gap-free,
-//! because entries only ever appear at its end.
+//! because entries only ever appear at its end. Where nothing is found of a game that may be packed, that is looked up in a
+//! statement of its own, so after the first one.
 
 use plybook_core::{Seed, Seq, Uuid};
 use sqlx::{Row, query};
 
-use super::Link;
+use super::{Link, packed};
 use crate::error::Error;
 use crate::fault::classify;
 use crate::row::{Columns, contiguous, seq_column, state_from};
@@ -21,7 +22,8 @@ pub(super) async fn entries(link: &Link, key: GameKey, after: Seq, limit: u32) -
     .bind(key.game)
     .bind(seq_column(after))
     .bind(i64::from(limit));
-    contiguous(key.game, after, &link.rows(question).await.map_err(classify)?)
+    let found = contiguous(key.game, after, &link.rows(question).await.map_err(classify)?)?;
+    if found.is_empty() && packed::may_have(key.game) { packed::entries(link, key, after, limit).await } else { Ok(found) }
 }
 
 pub(super) async fn last(link: &Link, key: GameKey) -> Result<Option<StoredEntry>, Error> {
@@ -31,7 +33,10 @@ pub(super) async fn last(link: &Link, key: GameKey) -> Result<Option<StoredEntry
     )
     .bind(key.tenant.0)
     .bind(key.game);
-    link.row(question).await.map_err(classify)?.map(|row| row.entry("")).transpose()
+    match link.row(question).await.map_err(classify)? {
+        None if packed::may_have(key.game) => packed::last(link, key).await,
+        row => row.map(|row| row.entry("")).transpose(),
+    }
 }
 
 pub(super) async fn find_request(link: &Link, key: GameKey, request_id: Uuid) -> Result<Option<(StoredEntry, [u8; 32])>, Error> {
@@ -42,8 +47,10 @@ pub(super) async fn find_request(link: &Link, key: GameKey, request_id: Uuid) ->
     .bind(key.tenant.0)
     .bind(key.game)
     .bind(request_id);
-    let row = link.row(question).await.map_err(classify)?;
-    row.map(|row| Ok((row.entry("")?, row.bytes32("request_hash")?))).transpose()
+    match link.row(question).await.map_err(classify)? {
+        None if packed::may_have(key.game) => packed::find_request(link, key, request_id).await,
+        row => row.map(|row| Ok((row.entry("")?, row.bytes32("request_hash")?))).transpose(),
+    }
 }
 
 pub(super) async fn find_creation(link: &Link, tenant: TenantId, request_id: Uuid) -> Result<Option<(Uuid, [u8; 32])>, Error> {
