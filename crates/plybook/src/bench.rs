@@ -5,7 +5,7 @@
 //! | `site`, `cluster`, `node`, `keeper` | where a run takes place: a throwaway Postgres, nodes, and what ends them |
 //! | `lines`, `game`, `load`, `slice` | connections, moves, callers, and what a slice of time brought |
 //! | `contender`, `course` | what is measured, and in which order |
-//! | `append`, `hot_game`, `cold`, `watch`, `replay`, `verify`, `memory`, `bots` | a workload each |
+//! | `append`, `hot_game`, `cold`, `watch`, `feed`, `replay`, `verify`, `memory`, `bots` | a workload each |
 //! | `floor` | the limits that they stand beside |
 //! | `row`, `table`, `chart` | the result, for machines, people and pictures |
 //!
@@ -19,6 +19,7 @@ mod cluster;
 mod cold;
 mod contender;
 mod course;
+mod feed;
 mod floor;
 mod game;
 mod hot_game;
@@ -124,6 +125,8 @@ enum Workload {
     Cold,
     /// Streams on one game and on many: from a move to its last watcher
     Watch,
+    /// Every entry of all games through one cursor: history, and moves until a follower has them
+    Feed,
     /// Books read from the first entry to the last
     Replay,
     /// Books checked
@@ -251,6 +254,13 @@ impl PlanArgs {
                 let many = (streams / WATCHERS_A_GAME).max(1);
                 for games in if many == 1 { vec![1] } else { vec![1, many] } {
                     enter(&mut course, site, watch::contender(site, streams, games).await?).await?;
+                }
+            }
+            Workload::Feed => {
+                site.games(BOOKS, Board::with_room(0, self.entries), self.entries - 1).await?;
+                for callers in self.levels(&[1, 16]) {
+                    enter(&mut course, site, feed::history(site, callers).await?).await?;
+                    enter(&mut course, site, feed::live(site, callers).await?).await?;
                 }
             }
             Workload::Replay | Workload::Verify => {

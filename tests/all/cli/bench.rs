@@ -76,6 +76,8 @@ fn every_workload_stands_beside_its_floors() {
     }
     let floors: Vec<_> = of("floor").iter().map(|row| row["kind"].as_str().unwrap().to_owned()).collect();
     assert_eq!(floors, ["plain_transaction", "one_row_insert", "empty_rpc"].repeat(2));
+    let fed: Vec<_> = of("feed").iter().map(|row| (row["kind"].as_str().unwrap(), row["callers"].as_u64().unwrap())).collect();
+    assert_eq!(fed, [("history", 1), ("live", 1), ("history", 3), ("live", 3)]);
     let kept: Vec<_> = of("memory").iter().map(|row| (row["kind"].as_str().unwrap(), row["games"].as_u64().unwrap())).collect();
     assert_eq!(kept, [("live", 640), ("left", 320)]);
     for row in of("memory") {
