@@ -32,5 +32,6 @@ pub mod sim;
 pub mod strategies;
 pub mod table;
 pub mod toy;
+pub mod unplayed;
 pub mod vectors;
 pub mod wire;

@@ -9,8 +9,10 @@
 //! | `beside` | what an entry says only together with those before it |
 //! | `append` | appends what was decided |
 //! | [`settling`] | deadlines that have passed |
+//! | `own_request` | the ids of what the service asks by itself |
 //! | `reminder` | when a game has to be looked at again |
-//! | [`bot_turn`], `turns` | bots move; which games they are at work in |
+//! | [`bot_job`], `turns` | bots move; which games they are at work in |
+//! | [`bot_turn`] | one turn of a bot |
 //! | `claims` | what becomes of a claimed row of the queue |
 //! | [`create`] | creates a game |
 //! | [`fork`] | creates a game that goes on from an entry of another |
@@ -27,6 +29,7 @@
 pub mod act;
 mod append;
 mod beside;
+pub mod bot_job;
 pub mod bot_turn;
 mod claims;
 pub mod create;
@@ -35,6 +38,7 @@ pub mod history;
 pub mod load;
 mod noted;
 pub mod opened;
+mod own_request;
 pub mod pinning;
 pub mod rematch;
 pub(crate) mod reminder;

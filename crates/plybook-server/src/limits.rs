@@ -166,12 +166,16 @@ pub const QUICK_BOT_NODES: u64 = 20_000;
 pub const FALLBACK_MARGIN: Duration = Duration::from_secs(2);
 /// Games at once in which bots are at work on a node; the turns of others stay in the queue.
 pub const BOT_JOBS_MAX: usize = 10_000;
+/// How soon a quick bot looks again where the store did not answer: each time twice as late, until its row is due.
+pub const BOT_RETRY: Duration = Duration::from_millis(100);
 /// Due games claimed at once.
 pub const DUE_CLAIMED_AT_ONCE: usize = 64;
 /// How soon a due game that could not be handled comes again: each time twice as late.
 pub const DUE_BACKOFF: Duration = Duration::from_secs(1);
 /// At the latest so late.
 pub const DUE_BACKOFF_MAX: Duration = Duration::from_secs(60);
+/// Request ids under which a rematch is looked for: so many games somebody would have to create to stop it.
+pub const REMATCH_IDS: u32 = 1_000;
 /// Deadlines of a game settled in a row.
 pub const SETTLEMENTS_AT_ONCE: u32 = 256;
 /// Outages looked at for one credit.

@@ -21,14 +21,12 @@ use crate::alarm::Alarm;
 use crate::clock::Clock;
 use crate::games::Games;
 use crate::games::reminder::{later, until};
-use crate::limits::{DUE_CLAIMED_AT_ONCE, Limits};
+use crate::limits::{BOT_JOBS_MAX, DUE_CLAIMED_AT_ONCE, Limits};
 use crate::refusal::Refusal;
 use crate::upkeep::{Chore, Upkeep};
 
 /// Between two looks where the first found nothing to claim, although something was due.
 const PAUSE: Duration = Duration::from_millis(10);
-/// By so much may two clocks that are steered to the same one differ.
-const SKEW: Duration = Duration::from_secs(1);
 
 /// See the module.
 pub struct Sweeper {
@@ -128,42 +126,29 @@ impl Sweeper {
         }
         match claim.key.kind {
             DueKind::Time => self.handle_time(claim).await,
-            DueKind::Bot => {
-                if !self.games.take_bot_turn(*claim) {
-                    self.games.put_off(claim, &Refusal::Busy { limit: "bot_jobs", most: crate::limits::BOT_JOBS_MAX as u64 }).await;
-                }
-            }
+            DueKind::Bot if self.games.take_bot_turn(*claim) => {}
+            // By now nobody plays here any more.
+            DueKind::Bot if self.draining.is_cancelled() => self.games.let_go(claim).await,
+            DueKind::Bot => self.games.put_off(claim, &Refusal::Busy { limit: "bot_jobs", most: BOT_JOBS_MAX as u64 }).await,
         }
     }
 
     async fn handle_time(&self, claim: &Claimed) {
-        let key = claim.key.game;
-        let mut waited = false;
-        loop {
-            let games = Arc::clone(&self.games);
-            // In a task of its own: one that panics is one that could not be handled.
-            let looked = tokio::spawn(async move { games.settle_overdue(key).await }).await;
-            let looked = looked.unwrap_or_else(|error| Err(Refusal::internal(format!("settling panicked: {error}"))));
-            let looked = match looked {
-                Ok(looked) => looked,
-                Err(Refusal::GameNotFound | Refusal::GameReadOnly { .. }) => return self.games.settled(claim, None).await,
-                Err(refusal) => return self.games.put_off(claim, &refusal).await,
-            };
-            if looked.rescue {
-                self.games.rescue(key);
-            }
-            match looked.next.filter(|next| looked.settled == 0 && *next <= claim.due) {
-                None => return self.games.settled(claim, looked.next).await,
-                Some(next) => {
-                    let early = until(looked.at, next);
-                    if waited || early > SKEW {
-                        return self.games.held_for(claim, early.clamp(PAUSE, self.poll.max(PAUSE))).await;
-                    }
-                    // The database's clock is a little ahead of this node's.
-                    sleep(early.max(Duration::from_millis(1))).await;
-                    waited = true;
-                }
-            }
+        let (key, games) = (claim.key.game, Arc::clone(&self.games));
+        // In a task of its own: one that panics is one that could not be handled.
+        let looked = tokio::spawn(async move { games.settle_overdue(key).await }).await;
+        let looked = match looked.unwrap_or_else(|error| Err(Refusal::internal(format!("settling panicked: {error}")))) {
+            Ok(looked) => looked,
+            Err(Refusal::GameNotFound | Refusal::GameReadOnly { .. }) => return self.games.settled(claim, None).await,
+            Err(refusal) => return self.games.put_off(claim, &refusal).await,
+        };
+        if looked.rescue {
+            self.games.rescue(key);
+        }
+        match looked.next.filter(|next| looked.settled == 0 && *next <= claim.due) {
+            // The database's clock is ahead of this node's: put off to its own time, the row would be claimed again at once.
+            Some(next) => self.games.held_for(claim, until(looked.at, next).clamp(PAUSE, self.poll.max(PAUSE))).await,
+            None => self.games.settled(claim, looked.next).await,
         }
     }
 }

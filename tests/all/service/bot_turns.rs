@@ -7,7 +7,7 @@ use plybook_bots::Bots;
 use plybook_core::Time;
 use plybook_proto::v1;
 use plybook_server::upkeep::Chore;
-use plybook_store::Store;
+use plybook_store::{DueKind, Store};
 use plybook_tests::injected::{Call, Fault, Local, Setup, over, over_postgres};
 use plybook_tests::laid::{LONG, Laid, live, until_queue_is_empty};
 use plybook_tests::patience::until;
@@ -15,6 +15,7 @@ use plybook_tests::postgres;
 use plybook_tests::random::Random;
 use plybook_tests::strategies::{self, Fragile, Ponder, Stubborn};
 use plybook_tests::table::START;
+use plybook_tests::unplayed;
 use plybook_tests::wire::PlayedGame;
 
 use super::settling::{on_both, open};
@@ -27,6 +28,9 @@ on_both![
     scenario_70_a_bot_that_cannot_move_is_skipped_and_the_game_goes_on_to_its_end,
     a_bot_at_fault_is_replaced_for_its_turn_by_the_fallback,
     games_of_bots_alone_are_played_to_their_end_and_leave_nothing_behind,
+    a_node_that_goes_away_lets_go_what_its_bots_have_not_begun,
+    a_quick_bots_move_that_the_store_did_not_take_comes_again_soon,
+    a_quick_bots_move_that_the_store_does_not_take_is_left_to_the_queue,
 ];
 
 /// Up to [`plybook_server::limits::QUICK_BOT_NODES`] a bot is quick, and with so many it is slow.
@@ -248,4 +252,55 @@ async fn games_of_bots_alone_are_played_to_their_end_and_leave_nothing_behind(se
         until_idle(node).await;
     }
     assert_eq!(local.chores(Chore::BotMoved) + other.chores(Chore::BotMoved), moves);
+}
+
+/// A claim has come to the node that goes away, and nobody has taken it up.
+async fn a_node_that_goes_away_lets_go_what_its_bots_have_not_begun(setup: Setup) {
+    let local = setup.start().await;
+    let store = local.store.inner();
+    let laid = live().bot(0, "random@1 1").laid_into(&*store).await;
+    let claim = store.claim_due(1, LONG).await.unwrap()[0];
+    let (games, draining) = unplayed::games(&store);
+    assert!(games.take_bot_turn(claim));
+    draining.cancel();
+    Arc::clone(&games).play_bots().await;
+    let row = store.due_of(laid.key).await.unwrap()[0];
+    assert!(row.at.unix_ms() <= store.clock_unix_ms().await.unwrap(), "{row:?}");
+    assert_eq!((laid.lines(&*store).await, games.bot_jobs()), (vec![], 0));
+    assert!(!games.take_bot_turn(claim), "nobody would play for it any more");
+}
+
+/// A quick bot that thinks, on a node that does not look at the queue, and its game.
+async fn thinking_quickly(setup: Setup, lease: Duration) -> (Local, Arc<Ponder>, Laid) {
+    let (ponder, bots) = ponder();
+    let local = setup.bots(bots).limits(|limits| limits.due_lease = lease).start().await;
+    local.clock.set(START);
+    let laid = live().bot(1, "ponder@1 1").created(START).laid_into(&*local.store.inner()).await;
+    play_into_thought(&mut open(&local, &laid).await, "a1", &ponder).await;
+    (local, ponder, laid)
+}
+
+async fn a_quick_bots_move_that_the_store_did_not_take_comes_again_soon(setup: Setup) {
+    let (local, ponder, laid) = thinking_quickly(setup, LONG).await;
+    let tried = local.store.count(Call::Append);
+    local.store.breaks(Call::Append, Fault::Away);
+    ponder.answers(1_000);
+    until("it was refused twice", || async { local.store.count(Call::Append) >= tried + 2 }).await;
+    local.store.mends();
+    let lines = laid.until_lines(&*local.store.inner(), 1, "1:plybook/bot move").await;
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    until_idle(&local).await;
+}
+
+/// Later and later, and no longer than until its row is due.
+async fn a_quick_bots_move_that_the_store_does_not_take_is_left_to_the_queue(setup: Setup) {
+    let (local, ponder, laid) = thinking_quickly(setup, Duration::from_secs(1)).await;
+    let tried = local.store.count(Call::Append);
+    local.store.breaks(Call::Append, Fault::Away);
+    ponder.answers(1_000);
+    until_idle(&local).await;
+    // Again after 100, 200 and 400 ms.
+    assert_eq!(local.store.count(Call::Append), tried + 4);
+    let store = local.store.inner();
+    assert_eq!((laid.lines(&*store).await.len(), laid.rows(&*store).await), (1, vec![DueKind::Bot]));
 }

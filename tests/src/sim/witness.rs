@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use plybook_bots::{Bots, Budget, Chance, Meter, View};
 use plybook_core::entry::{Act, Body, Entry, Incident};
-use plybook_core::game::State;
+use plybook_core::game::{Due, State};
 use plybook_core::header::Principal;
 use plybook_core::{Book, Game, Header, Seed, Seq, Time, Uuid, verify};
 use plybook_rulesets::Registry;
@@ -133,7 +133,7 @@ impl Witness {
             return Err("it settles a deadline that is settled".to_owned());
         }
         let head = self.game.head().seq;
-        let id = Uuid::new_v5(&self.key.game, format!("{}/{head}", due.word()).as_bytes());
+        let id = Uuid::new_v5(&self.key.game, format!("{}/{head}", word(due)).as_bytes());
         if entry.actor.by == Principal::service() && stored.request_id != id {
             return Err(format!("two nodes that settle the same deadline would make two entries: it has not the id {id}"));
         }
@@ -222,4 +222,14 @@ pub fn picture(game: &Game) -> String {
         game.undos(),
         game.waits_for_bot()
     )
+}
+
+/// In the id of the request that settles it.
+const fn word(due: Due) -> &'static str {
+    match due {
+        Due::Joining => "absent",
+        Due::Turn(_) => "timeout",
+        Due::Presence(_) => "forfeit",
+        Due::Reopening => "close",
+    }
 }

@@ -26,18 +26,6 @@ pub enum Due {
     Reopening,
 }
 
-impl Due {
-    /// The word for what settles it, in request ids.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Due::Joining => "absent",
-            Due::Turn(_) => "timeout",
-            Due::Presence(_) => "forfeit",
-            Due::Reopening => "close",
-        }
-    }
-}
-
 impl Game {
     /// The next deadline, and what it is of; nothing where no time runs.
     pub fn due(&self) -> Option<(Time, Due)> {

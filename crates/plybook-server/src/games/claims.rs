@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use plybook_core::Time;
-use plybook_store::{Claimed, Error};
+use plybook_store::{Arms, Claimed, Error};
 
 use crate::games::Games;
 use crate::games::reminder::later;
@@ -16,6 +16,11 @@ use crate::refusal::Refusal;
 use crate::upkeep::Chore;
 
 impl Games {
+    /// Something is due, perhaps sooner than whoever looks at the queue here knows.
+    pub(super) fn rings_at(&self, arms: &Arms) {
+        arms.each().for_each(|(_, at)| self.alarm.rings_at(at));
+    }
+
     /// The row is done with until then, or for good.
     pub async fn settled(&self, claim: &Claimed, next: Option<Time>) {
         let done = self.store.settle_due(claim, next).await;
@@ -25,12 +30,10 @@ impl Games {
         }
     }
 
-    /// A bot's row is done with. Once a bot has moved, the row is the next one's, or nobody's.
-    pub(super) async fn played(&self, claim: &Claimed, moved: bool) {
-        match (moved, self.store.settle_due(claim, None).await) {
-            (true, Ok(_)) => {}
-            (_, done) => self.note(claim, done),
-        }
+    /// A bot has moved: the row is the next turn's by now, or is done with.
+    pub(super) async fn played(&self, claim: &Claimed) {
+        let done = self.store.settle_due(claim, None).await;
+        self.note(claim, done.map(|_| true));
     }
 
     /// Somebody else may have it.

@@ -8,16 +8,15 @@
 use plybook_core::clock::Clock;
 use plybook_core::entry::{Act, Body, Incident};
 use plybook_core::game::Due;
-use plybook_core::{Entry, Game, Seq, Time};
-use plybook_store::{GameKey, RequestKey};
-use uuid::Uuid;
+use plybook_core::{Entry, Game, Time};
+use plybook_store::GameKey;
 
 use crate::games::append::Appended;
+use crate::games::own_request::OwnRequest;
 use crate::games::unfit::Unfit;
 use crate::games::{Games, SharedTable, Table, reminder};
 use crate::limits::SETTLEMENTS_AT_ONCE;
 use crate::refusal::Refusal;
-use crate::requests::canon::Canon;
 use crate::upkeep::Chore;
 
 /// A game that was looked at because it was due.
@@ -61,7 +60,7 @@ impl Games {
             let seed = table.own_seed()?;
             let head = table.game.head().seq;
             let Some(entry) = table.game.settle(now, &outages, &seed) else { return Ok(settled) };
-            let id = request(key, due.word(), head, taken);
+            let id = OwnRequest::Settle(due).key(key, head, taken);
             match self.append(key, id, &entry, shared, table).await? {
                 Appended::Stored(_) => {
                     settled += 1;
@@ -92,12 +91,4 @@ impl Games {
 /// The clock, where its policy gives time back for what is due.
 fn credited(game: &Game, due: Due) -> Option<&Clock> {
     game.clock().filter(|clock| matches!(due, Due::Turn(_)) && clock.policy().credit_ms.is_some())
-}
-
-/// What the service asks of a game whose head it has seen: the same from every node. Ids of a kind that a caller could
-/// have foreseen and taken are no reason to stop: `taken` asks for one that nobody has, and the head alone decides then.
-pub(super) fn request(key: GameKey, word: &str, head: Seq, taken: bool) -> RequestKey {
-    let named = format!("{word}/{head}");
-    let id = if taken { Uuid::new_v4() } else { Uuid::new_v5(&key.game, named.as_bytes()) };
-    RequestKey { id, hash: Canon::of("Service").text(word).number(head.0.into()).hash() }
 }
