@@ -251,6 +251,8 @@ CREATE TABLE due (
     game_id   uuid        NOT NULL,
     -- The earliest time at which there may be something to do; while claimed, the end of the lease. Whole milliseconds.
     due_at    timestamptz NOT NULL,
+    -- The same without claims, so that a list does not lose a game while somebody looks at it.
+    armed_for timestamptz NOT NULL,
     kind      text COLLATE "C" NOT NULL,
     -- Whose turn it is to settle it; NULL where nobody claimed it.
     claim     uuid,
@@ -262,7 +264,7 @@ CREATE TABLE due (
         autovacuum_analyze_scale_factor = 0.05);
 
 CREATE INDEX due_soonest ON due (due_at);
-CREATE INDEX due_of_tenant ON due (tenant_id, due_at, game_id) WHERE kind = 'time';
+CREATE INDEX due_of_tenant ON due (tenant_id, armed_for, game_id) WHERE kind = 'time';
 
 -- Whether anybody serves at all: every node beats every few seconds. One row for all of them, and no tenant's: its
 -- lock puts their beats in a row, so that of the nodes that come back together one finds the gap.
@@ -445,7 +447,7 @@ BEGIN
     EXECUTE format('GRANT UPDATE (state) ON game TO %s', app);
     EXECUTE format('GRANT SELECT, INSERT, DELETE ON refusal TO %s', app);
     EXECUTE format('GRANT SELECT, INSERT ON foreign_book TO %s', app);
-    EXECUTE format('GRANT SELECT, INSERT, DELETE, UPDATE (due_at, attempts, claim) ON due TO %s', app);
+    EXECUTE format('GRANT SELECT, INSERT, DELETE, UPDATE (due_at, armed_for, attempts, claim) ON due TO %s', app);
     EXECUTE format('GRANT SELECT, UPDATE (beat_at, node) ON heartbeat TO %s', app);
     EXECUTE format('GRANT SELECT, INSERT, DELETE ON outage TO %s', app);
 END

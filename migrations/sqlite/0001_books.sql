@@ -175,6 +175,8 @@ CREATE TABLE due (
     -- The earliest time at which there may be something to do; while claimed, the end of the lease. As headers print
     -- it, so that texts are ordered as times are.
     due_at    TEXT    NOT NULL,
+    -- The same without claims: what lists show.
+    armed_for TEXT    NOT NULL,
     -- Claims since it was armed or settled: those that came to nothing, and the one that may be running.
     attempts  INTEGER NOT NULL DEFAULT 0,
     -- Whose turn it is to settle it; NULL where nobody claimed it.
@@ -186,7 +188,7 @@ CREATE TABLE due (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX due_soonest ON due (due_at);
-CREATE INDEX due_of_tenant ON due (tenant_id, due_at, game_id) WHERE kind = 'time';
+CREATE INDEX due_of_tenant ON due (tenant_id, armed_for, game_id) WHERE kind = 'time';
 
 -- Whether the file is served at all: whoever serves it beats every few seconds. One row, and no tenant's.
 CREATE TABLE heartbeat (

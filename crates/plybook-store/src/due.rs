@@ -100,7 +100,7 @@ pub struct StoredDue {
 /// A game in the order in which clocks may run out; the place from which a page goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DueSoon {
-    /// Not later than the true time.
+    /// Not later than the true time, also while a node has claimed the row.
     pub at: Time,
     /// Which.
     pub game: Uuid,

@@ -269,7 +269,8 @@ async fn batches_never_scan_all_books() {
             "INSERT INTO game (tenant_id, id, request_id, request_hash, ruleset, ruleset_version, created_at)
              SELECT 1, overlay(gen_random_uuid()::text PLACING 'ff' FROM 1)::uuid, gen_random_uuid(), sha256('r'), 'mnk', 1, now()
              FROM generate_series(1, 20000);
-             INSERT INTO due (tenant_id, game_id, kind, due_at) SELECT 1, id, 'time', timestamptz '2100-01-01' FROM game WHERE request_hash = sha256('r');
+             INSERT INTO due (tenant_id, game_id, kind, due_at, armed_for)
+             SELECT 1, id, 'time', timestamptz '2100-01-01', timestamptz '2100-01-01' FROM game WHERE request_hash = sha256('r');
              INSERT INTO book_entry (tenant_id, game_id, seq, request_id, request_hash, digest, line)
              SELECT 1, id, seq, gen_random_uuid(), sha256('r'), sha256('d'), 'line'
              FROM game, generate_series(1, 3) AS seq WHERE game.request_hash = sha256('r')",

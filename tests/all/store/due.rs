@@ -100,6 +100,7 @@ on_shared![
     a_claim_outlives_no_row,
     every_time_of_a_book_comes_back,
     clocks_of_a_tenant_are_listed_the_soonest_first,
+    a_claimed_row_is_listed_at_its_time,
 ];
 
 pub(super) fn ms(ms: u64) -> Time {
@@ -432,4 +433,25 @@ async fn clocks_of_a_tenant_are_listed_the_soonest_first(shared: Shared) {
         assert!(seen.len() < soon.len(), "pages overlap: {seen:?}");
     }
     assert_eq!(seen, soon[..6]);
+}
+
+/// While somebody looks at a game, while its row is held, and once the claim was taken away.
+async fn a_claimed_row_is_listed_at_its_time(shared: Shared) {
+    let store = shared.store();
+    let key = armed_game(store, time(ms(5))).await;
+    let listed = async || {
+        let all = store.list_due(TenantId::DEFAULT, ms(u64::MAX), None, 10).await.unwrap();
+        assert_eq!(store.list_due(TenantId::DEFAULT, ms(6), None, 10).await.unwrap(), all);
+        assert_eq!(store.list_due(TenantId::DEFAULT, ms(5), None, 10).await.unwrap(), []);
+        all
+    };
+    let soon = [DueSoon { at: ms(5), game: key.game }];
+    assert_eq!(listed().await, soon);
+    let claim = claim_one(store, LONG).await;
+    assert_eq!(listed().await, soon);
+    assert!(store.hold_due(&claim, Duration::ZERO).await.unwrap());
+    assert_eq!(listed().await, soon);
+    claim_one(store, LONG).await;
+    arm(store, key, 2, time(future(1))).await;
+    assert_eq!(listed().await, soon, "not later than the true time");
 }

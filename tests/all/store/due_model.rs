@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use plybook_core::{Time, Uuid};
-use plybook_store::{Append, Arms, Claimed, DueChange, DueKey, DueKind, GameKey, NewEntry, Store};
+use plybook_store::{Append, Arms, Claimed, DueChange, DueKey, DueKind, DueSoon, GameKey, NewEntry, Store, TenantId};
 use plybook_tests::random::Random;
 
 use super::due::{LONG, Shared, armed_game, arming, future, ms, on_shared};
@@ -28,6 +28,8 @@ enum At {
 #[derive(Clone, Copy, Debug)]
 struct Row {
     at: At,
+    /// For lists: no claim changes it.
+    listed: Time,
     attempts: u32,
     claim: Option<Uuid>,
 }
@@ -65,8 +67,9 @@ impl Model<'_> {
                     let (at, known) = self.time();
                     *(if kind == DueKind::Time { &mut arms.time } else { &mut arms.bot }) = Some(at);
                     if stored {
-                        let row = self.rows.entry(DueKey { game: key, kind }).or_insert(Row { at: known, attempts: 0, claim: None });
-                        *row = Row { at: row.at.min(known), attempts: 0, claim: None };
+                        let new = Row { at: known, listed: at, attempts: 0, claim: None };
+                        let row = self.rows.entry(DueKey { game: key, kind }).or_insert(new);
+                        *row = Row { at: row.at.min(known), listed: row.listed.min(at), ..new };
                     }
                 }
             }
@@ -90,7 +93,8 @@ impl Model<'_> {
             let row = self.rows.get_mut(&one.key).unwrap();
             assert_eq!(row.at, expected, "the oldest first");
             assert!(matches!(row.at, At::Over) || At::Past(one.due) == row.at);
-            *row = Row { at: if long { At::Leased } else { At::Over }, attempts: row.attempts + 1, claim: Some(one.token) };
+            let at = if long { At::Leased } else { At::Over };
+            *row = Row { at, attempts: row.attempts + 1, claim: Some(one.token), ..*row };
             assert_eq!(one.attempts, row.attempts);
         }
         self.claims.extend(claimed);
@@ -106,7 +110,7 @@ impl Model<'_> {
         let next = (!self.random.once_in(3)).then(|| self.time());
         assert_eq!(self.store.settle_due(&one, next.map(|next| next.0)).await.unwrap(), mine);
         match next {
-            Some((_, at)) if mine => drop(self.rows.insert(one.key, Row { at, attempts: 0, claim: None })),
+            Some((listed, at)) if mine => drop(self.rows.insert(one.key, Row { at, listed, attempts: 0, claim: None })),
             None if mine => drop(self.rows.remove(&one.key)),
             _ => {}
         }
@@ -130,6 +134,10 @@ impl Model<'_> {
                 assert!(fits, "{found:?} is {row:?}");
             }
         }
+        let timed = self.rows.iter().filter(|(key, _)| key.kind == DueKind::Time);
+        let mut listed: Vec<DueSoon> = timed.map(|(key, row)| DueSoon { at: row.listed, game: key.game.game }).collect();
+        listed.sort_unstable();
+        assert_eq!(self.store.list_due(TenantId::DEFAULT, ms(u64::MAX), None, 100).await.unwrap(), listed);
     }
 }
 

@@ -17,9 +17,10 @@ use super::{new_entry, new_key, open_game, request};
 async fn fill(database: &TestDatabase, tenant: u32, rows: u32, first: &str) {
     database
         .execute(&format!(
-            "INSERT INTO due (tenant_id, game_id, kind, due_at)
-             SELECT {tenant}, gen_random_uuid(), kind, timestamptz '{first}' + n * interval '1 second'
-             FROM generate_series(1, {rows} / 2) AS n, unnest(ARRAY['time', 'bot']) AS kind"
+            "INSERT INTO due (tenant_id, game_id, kind, due_at, armed_for)
+             SELECT {tenant}, gen_random_uuid(), kind, at, at
+             FROM generate_series(1, {rows} / 2) AS n, unnest(ARRAY['time', 'bot']) AS kind,
+                 LATERAL (SELECT timestamptz '{first}' + n * interval '1 second') AS t (at)"
         ))
         .await;
 }
@@ -176,8 +177,9 @@ async fn the_servers_role_arms_claims_settles_and_beats() {
 #[tokio::test]
 async fn the_database_knows_the_kinds() {
     let database = database().await;
-    let insert =
-        |kind: &str| format!("INSERT INTO due (tenant_id, game_id, kind, due_at) VALUES (1, '{}', '{kind}', now())", new_key().game);
+    let insert = |kind: &str| {
+        format!("INSERT INTO due (tenant_id, game_id, kind, due_at, armed_for) VALUES (1, '{}', '{kind}', now(), now())", new_key().game)
+    };
     database.execute(&insert("time")).await;
     let refusal = database.try_execute(&insert("tea")).await.unwrap_err();
     assert_eq!(refusal.as_database_error().unwrap().constraint(), Some("due_kind_is_known"));

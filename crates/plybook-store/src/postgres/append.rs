@@ -54,15 +54,17 @@ macro_rules! armed {
     ($kinds:literal, $times:literal) => {
         concat!(
             ", armed AS (
-                 INSERT INTO due AS d (tenant_id, game_id, kind, due_at)
-                 SELECT $1::int, $2::uuid, a.kind, timestamptz 'epoch' + a.at_ms * interval '1 millisecond'
+                 INSERT INTO due AS d (tenant_id, game_id, kind, due_at, armed_for)
+                 SELECT $1::int, $2::uuid, a.kind, t.at, t.at
                  FROM appended, unnest(",
             $kinds,
             "::text[], ",
             $times,
-            "::bigint[]) AS a (kind, at_ms)
+            "::bigint[]) AS a (kind, at_ms),
+                     LATERAL (SELECT timestamptz 'epoch' + a.at_ms * interval '1 millisecond') AS t (at)
                  ON CONFLICT (tenant_id, game_id, kind) DO UPDATE
-                 SET due_at = least(d.due_at, EXCLUDED.due_at), attempts = 0, claim = NULL
+                 SET due_at = least(d.due_at, EXCLUDED.due_at), armed_for = least(d.armed_for, EXCLUDED.armed_for),
+                     attempts = 0, claim = NULL
                  WHERE d.due_at > EXCLUDED.due_at OR d.claim IS NOT NULL)"
         )
     };

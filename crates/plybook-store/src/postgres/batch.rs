@@ -54,13 +54,15 @@ const APPEND_ALL_AND_CHANGE: &str = insert_all!(
          FROM appended a JOIN unnest($9::int[], $10::uuid[], $11::text[]) AS c (tenant_id, game_id, state) USING (tenant_id, game_id)
          WHERE game.tenant_id = a.tenant_id AND game.id = a.game_id)",
     ", armed AS (
-         INSERT INTO due AS d (tenant_id, game_id, kind, due_at)
-         SELECT a.tenant_id, a.game_id, c.kind, timestamptz 'epoch' + c.at_ms * interval '1 millisecond'
+         INSERT INTO due AS d (tenant_id, game_id, kind, due_at, armed_for)
+         SELECT a.tenant_id, a.game_id, c.kind, t.at, t.at
          FROM appended a JOIN unnest($12::int[], $13::uuid[], $14::text[], $15::bigint[]) AS c (tenant_id, game_id, kind, at_ms)
-             USING (tenant_id, game_id)
+             USING (tenant_id, game_id),
+             LATERAL (SELECT timestamptz 'epoch' + c.at_ms * interval '1 millisecond') AS t (at)
          ORDER BY a.tenant_id, a.game_id, c.kind
          ON CONFLICT (tenant_id, game_id, kind) DO UPDATE
-         SET due_at = least(d.due_at, EXCLUDED.due_at), attempts = 0, claim = NULL
+         SET due_at = least(d.due_at, EXCLUDED.due_at), armed_for = least(d.armed_for, EXCLUDED.armed_for),
+             attempts = 0, claim = NULL
          WHERE d.due_at > EXCLUDED.due_at OR d.claim IS NOT NULL)",
     ", disarmed AS (
          DELETE FROM due USING appended a JOIN unnest($16::int[], $17::uuid[]) AS c (tenant_id, game_id) USING (tenant_id, game_id)

@@ -32,9 +32,10 @@ const CREATE: &str = "
         INSERT INTO book_entry (tenant_id, game_id, seq, request_id, request_hash, digest, line)
         SELECT tenant_id, id, 1, request_id, request_hash, $8::bytea, $9::text FROM made
     ), armed AS (
-        INSERT INTO due (tenant_id, game_id, kind, due_at)
-        SELECT made.tenant_id, made.id, a.kind, timestamptz 'epoch' + a.at_ms * interval '1 millisecond'
-        FROM made, unnest($12::text[], $13::bigint[]) AS a (kind, at_ms)
+        INSERT INTO due (tenant_id, game_id, kind, due_at, armed_for)
+        SELECT made.tenant_id, made.id, a.kind, t.at, t.at
+        FROM made, unnest($12::text[], $13::bigint[]) AS a (kind, at_ms),
+            LATERAL (SELECT timestamptz 'epoch' + a.at_ms * interval '1 millisecond') AS t (at)
     )
     SELECT id FROM made";
 

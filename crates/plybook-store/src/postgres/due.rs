@@ -36,7 +36,8 @@ const CLAIM: &str = "
 
 const PUT_OFF: &str = "
     WITH settled AS (
-        UPDATE due SET due_at = timestamptz 'epoch' + $5::bigint * interval '1 millisecond', attempts = 0, claim = NULL
+        UPDATE due SET due_at = timestamptz 'epoch' + $5::bigint * interval '1 millisecond',
+                       armed_for = timestamptz 'epoch' + $5::bigint * interval '1 millisecond', attempts = 0, claim = NULL
         WHERE tenant_id = $1 AND game_id = $2 AND kind = $3 AND claim = $4 RETURNING kind
     )
     SELECT kind, set_config('synchronous_commit', 'off', true) FROM settled";
@@ -101,10 +102,10 @@ pub(super) async fn of(link: &Link, key: GameKey) -> Result<Vec<StoredDue>, Erro
 pub(super) async fn list(link: &Link, tenant: TenantId, before: Time, after: Option<DueSoon>, limit: u32) -> Result<Vec<DueSoon>, Error> {
     let after = after.unwrap_or(DueSoon { at: Time::default(), game: Uuid::nil() });
     let question = query(
-        "SELECT game_id, (extract(epoch FROM due_at) * 1000)::bigint AS due_ms FROM due
-         WHERE tenant_id = $1 AND kind = 'time' AND due_at < timestamptz 'epoch' + $2::bigint * interval '1 millisecond'
-           AND (due_at, game_id) > (timestamptz 'epoch' + $3::bigint * interval '1 millisecond', $4)
-         ORDER BY due_at, game_id LIMIT $5",
+        "SELECT game_id, (extract(epoch FROM armed_for) * 1000)::bigint AS armed_ms FROM due
+         WHERE tenant_id = $1 AND kind = 'time' AND armed_for < timestamptz 'epoch' + $2::bigint * interval '1 millisecond'
+           AND (armed_for, game_id) > (timestamptz 'epoch' + $3::bigint * interval '1 millisecond', $4)
+         ORDER BY armed_for, game_id LIMIT $5",
     )
     .bind(tenant.0)
     .bind(before.unix_ms().cast_signed())
@@ -112,7 +113,7 @@ pub(super) async fn list(link: &Link, tenant: TenantId, before: Time, after: Opt
     .bind(after.game)
     .bind(i64::from(limit));
     let rows = link.rows(question).await.map_err(classify)?;
-    rows.iter().map(|row| Ok(DueSoon { at: row.time_ms("due_ms")?, game: row.uuid("game_id")? })).collect()
+    rows.iter().map(|row| Ok(DueSoon { at: row.time_ms("armed_ms")?, game: row.uuid("game_id")? })).collect()
 }
 
 /// Kinds and times in milliseconds, as the statements that arm take them.

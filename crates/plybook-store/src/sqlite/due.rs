@@ -22,9 +22,9 @@ use crate::store::{GameKey, TenantId};
 pub(super) async fn arm(transaction: &mut SqliteConnection, key: GameKey, arms: &Arms) -> Result<(), sqlx::Error> {
     for (kind, at) in arms.each() {
         query(
-            "INSERT INTO due (tenant_id, game_id, kind, due_at) VALUES ($1, $2, $3, $4)
+            "INSERT INTO due (tenant_id, game_id, kind, due_at, armed_for) VALUES ($1, $2, $3, $4, $4)
              ON CONFLICT (tenant_id, game_id, kind) DO UPDATE
-             SET due_at = min(due_at, excluded.due_at), attempts = 0, claim = NULL
+             SET due_at = min(due_at, excluded.due_at), armed_for = min(armed_for, excluded.armed_for), attempts = 0, claim = NULL
              WHERE due_at > excluded.due_at OR claim IS NOT NULL",
         )
         .bind(key.tenant.0)
@@ -84,7 +84,7 @@ pub(super) async fn claim(writer: &SqlitePool, limit: u32, lease: Duration) -> R
 pub(super) async fn settle(writer: &SqlitePool, claimed: &Claimed, next: Option<Time>) -> Result<bool, Error> {
     let sql = match next {
         Some(_) => {
-            "UPDATE due SET due_at = $5, attempts = 0, claim = NULL
+            "UPDATE due SET due_at = $5, armed_for = $5, attempts = 0, claim = NULL
              WHERE tenant_id = $1 AND game_id = $2 AND kind = $3 AND claim = $4"
         }
         None => "DELETE FROM due WHERE tenant_id = $1 AND game_id = $2 AND kind = $3 AND claim = $4",
@@ -138,9 +138,9 @@ pub(super) async fn list(
 ) -> Result<Vec<DueSoon>, Error> {
     let after = after.unwrap_or(DueSoon { at: Time::default(), game: Uuid::nil() });
     let rows = query(
-        "SELECT game_id, due_at FROM due
-         WHERE tenant_id = $1 AND kind = 'time' AND due_at < $2 AND (due_at, game_id) > ($3, $4)
-         ORDER BY due_at, game_id LIMIT $5",
+        "SELECT game_id, armed_for FROM due
+         WHERE tenant_id = $1 AND kind = 'time' AND armed_for < $2 AND (armed_for, game_id) > ($3, $4)
+         ORDER BY armed_for, game_id LIMIT $5",
     )
     .bind(tenant.0)
     .bind(before.to_string())
@@ -150,5 +150,5 @@ pub(super) async fn list(
     .fetch_all(file)
     .await
     .map_err(classify)?;
-    rows.iter().map(|row| Ok(DueSoon { at: row.time_text("due_at")?, game: row.uuid("game_id")? })).collect()
+    rows.iter().map(|row| Ok(DueSoon { at: row.time_text("armed_for")?, game: row.uuid("game_id")? })).collect()
 }
