@@ -1,12 +1,15 @@
 //! Rematch: one new game of one that is over.
 
+use std::collections::BTreeSet;
+
 use plybook_proto::v1::{self, UndoBy, event::Body};
 use plybook_tests::both::on_both;
 use plybook_tests::injected::{Local, over, over_sqlite};
 use plybook_tests::live::{bot, fischer};
 use plybook_tests::refused::Refused;
 use plybook_tests::table::table;
-use plybook_tests::wire::fresh;
+use plybook_tests::wire::{Wire, fresh};
+use uuid::Uuid;
 
 fn at_the_table(game: &v1::Game) -> Vec<(&str, &str, bool)> {
     game.seats.iter().map(|seat| (seat.mark.as_str(), seat.player_id.as_str(), seat.bot.is_some())).collect()
@@ -64,14 +67,43 @@ async fn a_game_has_one_rematch() {
         let mut old = wire.game().of("snakes_and_ladders").joint(60, v1::IfAbsent::Abort).await;
         old.acts(old.aborting(Some(1))).await;
         let asked = futures::future::join_all((0..16).map(|_| wire.rematch(&old.id))).await;
-        let ids: std::collections::BTreeSet<String> = asked.into_iter().map(|game| game.unwrap().game_id).collect();
+        let ids: BTreeSet<String> = asked.into_iter().map(|game| game.unwrap().game_id).collect();
         assert_eq!(ids.len(), 1, "{ids:?}");
         let new = wire.get(ids.first().unwrap()).await;
         assert!(new.joint_entropy.is_some() && new.joining.is_some(), "its seats join anew");
-        let games = wire.games().list_games(v1::ListGamesRequest::default()).await.unwrap().into_inner().games;
-        assert_eq!(games.iter().filter(|game| game.rematch_of == old.id).count(), 1);
+        assert_eq!(rematches(&wire, &old.id).await, ids);
     })
     .await;
+}
+
+/// Ids of requests that create rematches can be foreseen, and somebody takes them for games of theirs.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_foreseen_request_id_stops_no_rematch() {
+    on_both(async |local: &Local| {
+        let wire = local.wire().await;
+        let other = over(local.store.inner()).start().await;
+        let wires = [&wire, &other.wire().await];
+        for taken in [&["rematch"][..], &["rematch/1"], &["rematch", "rematch/1", "rematch/3"]] {
+            let mut old = wire.game().await;
+            let of = Uuid::parse_str(&old.id).unwrap();
+            for name in taken {
+                let mut opening = wire.game();
+                opening.request.request_id = Uuid::new_v5(&of, name.as_bytes()).to_string();
+                opening.await;
+            }
+            old.acts(old.resigning(0)).await;
+            let asked = futures::future::join_all((0..16).map(|n| wires[n % 2].rematch(&old.id))).await;
+            let ids: BTreeSet<String> = asked.into_iter().map(|game| game.unwrap().game_id).collect();
+            assert_eq!(ids.len(), 1, "{ids:?}");
+            assert_eq!(rematches(&wire, &old.id).await, ids);
+        }
+    })
+    .await;
+}
+
+async fn rematches(wire: &Wire, of: &str) -> BTreeSet<String> {
+    let games = wire.games().list_games(v1::ListGamesRequest::default()).await.unwrap().into_inner().games;
+    games.into_iter().filter(|game| game.rematch_of == of).map(|game| game.game_id).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

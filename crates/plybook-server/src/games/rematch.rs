@@ -1,7 +1,8 @@
 //! Creates the rematch of a game that is over.
 //!
 //! Invariant: a game has one rematch, whoever asks for it, how often and through whichever node: the id of the request
-//! that creates it is made of the game's own.
+//! that creates it is made of the game's own. Ids of a kind that a caller could have foreseen and taken are no reason to
+//! stop: it is the first of many that nobody else has taken, and what is taken stays so, for whoever looks.
 
 use std::sync::Arc;
 
@@ -14,18 +15,39 @@ use uuid::Uuid;
 use crate::games::create::Drawn;
 use crate::games::pinning::Strategies;
 use crate::games::{Games, Opened};
+use crate::limits::REMATCH_IDS;
 use crate::refusal::{Original, Refusal};
 use crate::requests::canon::Canon;
 
 impl Games {
     /// Creates the rematch, or finds it; as it was when it was created.
     pub async fn rematch(self: &Arc<Self>, of: GameKey, by: Principal, strategies: &Strategies) -> Result<Arc<Game>, Refusal> {
-        let request = request(of);
-        match self.store.find_creation(of.tenant, request.id).await? {
-            Some((game, hash)) if hash == request.hash => return self.first(GameKey { game, ..of }).await,
-            Some((game, _)) => return Err(Refusal::RequestIdReused(Original::Game(game))),
-            None => {}
+        let mut tried = 0;
+        loop {
+            let request = request(of, tried);
+            let taken = match self.store.find_creation(of.tenant, request.id).await? {
+                Some((game, hash)) if hash == request.hash => return self.first(GameKey { game, ..of }).await,
+                Some((game, _)) => Original::Game(game),
+                None => match self.create_rematch(of, request, &by, strategies).await {
+                    // Since it was looked for.
+                    Err(Refusal::RequestIdReused(original)) => original,
+                    created => return created,
+                },
+            };
+            tried += 1;
+            if tried == REMATCH_IDS {
+                return Err(Refusal::RequestIdReused(taken));
+            }
         }
+    }
+
+    async fn create_rematch(
+        &self,
+        of: GameKey,
+        request: RequestKey,
+        by: &Principal,
+        strategies: &Strategies,
+    ) -> Result<Arc<Game>, Refusal> {
         let opened = self.over(of).await?;
         strategies.know(&opened.header.terms)?;
         let rules = Arc::clone(opened.rules()?);
@@ -35,7 +57,7 @@ impl Games {
         let header = Header {
             game,
             created,
-            by,
+            by: by.clone(),
             commitment: seed.commitment(),
             seed_from: SeedFrom::Service,
             seats: moved_on(&old.seats),
@@ -61,8 +83,9 @@ impl Games {
     }
 }
 
-fn request(of: GameKey) -> RequestKey {
-    RequestKey { id: Uuid::new_v5(&of.game, b"rematch"), hash: Canon::of("Rematch").bytes(of.game.as_bytes()).hash() }
+fn request(of: GameKey, n: u32) -> RequestKey {
+    let name = if n == 0 { "rematch".to_owned() } else { format!("rematch/{n}") };
+    RequestKey { id: Uuid::new_v5(&of.game, name.as_bytes()), hash: Canon::of("Rematch").bytes(of.game.as_bytes()).hash() }
 }
 
 /// Players move on by a seat; marks stay.
