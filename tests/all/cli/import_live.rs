@@ -98,7 +98,17 @@ async fn what_time_brought_about_is_refused_before_anything_is_created() {
     // Against a bot one may take back what nobody has to agree to.
     let alone = laid().undo_by(UndoBy::Agreement).terms(bots(&[(1, "random@1 1")], "random@1 1"));
     let alone = of(alone).person("b2").goes_on(1).undo(0);
+    let because = "because of its bots, whom nobody asked: in the new game they are people";
     refused(&alone, "entry 4 cannot be played again: the new game refuses it: ");
+    refused(&alone, because);
+    let own = laid().undo_by(UndoBy::OwnLastMove).terms(bots(&[(1, "random@1 1")], "random@1 1"));
+    refused(&of(own).person("b2").goes_on(1).undo(0), because);
+    let drawn = of(laid().seats(3).terms(bots(&[(2, "random@1 1")], "random@1 1")));
+    refused(&drawn.does(Some(0), Act::Draw(Step::Offer)).does(Some(1), Act::Draw(Step::Accept)), because);
+    // Nobody could have agreed to this without the clock either.
+    let skipped = laid().terms(Terms { clock: clock("per_move 10000 skip keep").clock, ..bots(&[(1, "random@1 1")], "random@1 1") });
+    let file = house.file("skipped.ply", &of(skipped).waits_ms(10_001).goes_on(1).book.print());
+    assert!(!house.import(&["--replay", &file]).fails(1, "\"timeout 0\" came about by time").err.contains("bots"));
     assert!(house.games().await.is_empty());
 }
 

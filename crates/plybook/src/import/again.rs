@@ -5,6 +5,9 @@
 //! has no clock, no bots and no policy of absence. Entries that changed nobody's turn and nothing on the board are left
 //! out; a book with others that only time brought about is refused.
 //!
+//! A book is also refused where people did what only bots allow, whom nobody asks whether a move is taken back or a draw
+//! agreed: that they are the cause is known from playing it again with them.
+//!
 //! Invariant: what is asked of a server was asked of the core before, under the terms of the new game, and came to the
 //! same moves, turns and end.
 
@@ -39,25 +42,37 @@ enum Played {
     LeftOut,
 }
 
+/// The first entry that cannot be played again, and why.
+struct Stuck {
+    at: Seq,
+    why: String,
+}
+
 /// Plays a book again here, in a game of the new game's terms. `seed` is the book's, where it reveals one.
 pub(super) fn again(header: &Header, entries: &[Entry], seed: Option<&Seed>, registry: &Registry) -> Result<Again, String> {
     let seed = seed.cloned().unwrap_or_else(|| Seed::new([0; 32]));
-    let kept = Terms { undo_limit: header.terms.undo_limit, abort_before: header.terms.abort_before, ..Terms::default() };
-    let new = Header { terms: kept, rematch_of: None, commitment: seed.commitment(), ..header.clone() };
-    let rules = registry.rules_of(&new).map_err(|error| error.to_string())?;
-    let mut rehearsal = Rehearsal { game: Game::new(new.clone(), rules), seed, numbers: BTreeMap::from([(Seq::FIRST, Seq::FIRST)]) };
-    let (mut steps, mut left_out) = (Vec::new(), 0);
-    for entry in entries {
-        let refused = |why: String| format!("entry {} cannot be played again: {why}", entry.seq);
-        match rehearsal.read(header, entry).map_err(refused)? {
-            Played::LeftOut => left_out += 1,
-            Played::Again(step) => {
-                rehearsal.play(entry, &step).map_err(refused)?;
-                steps.push(step);
-            }
+    let terms = &header.terms;
+    let kept = Terms { undo_limit: terms.undo_limit, abort_before: terms.abort_before, ..Terms::default() };
+    let under = |terms: Terms| {
+        let new = Header { terms, rematch_of: None, commitment: seed.commitment(), ..header.clone() };
+        let rules = registry.rules_of(&new).map_err(|error| error.to_string())?;
+        let game = Game::new(new.clone(), rules);
+        let mut rehearsal = Rehearsal { game, seed: seed.clone(), numbers: BTreeMap::from([(Seq::FIRST, Seq::FIRST)]) };
+        let steps = rehearsal.play_all(header, entries);
+        Ok::<_, String>((new, rehearsal, steps))
+    };
+    let (new, rehearsal, steps) = under(kept.clone())?;
+    let steps = match steps {
+        Ok(steps) => steps,
+        Err(Stuck { at, why }) => {
+            let with_bots = Terms { bots: terms.bots.clone(), fallback: terms.fallback.clone(), ..kept };
+            let passes = !terms.bots.is_empty() && under(with_bots)?.2.map_or_else(|stuck| stuck.at > at, |_| true);
+            let because = if passes { ", because of its bots, whom nobody asked: in the new game they are people" } else { "" };
+            return Err(format!("entry {at} cannot be played again: {why}{because}"));
         }
-    }
-    Ok(Again { header: new, steps, after: After::of(&rehearsal.game), without: without(header, left_out) })
+    };
+    let without = without(header, entries.len() - steps.len());
+    Ok(Again { header: new, steps, after: After::of(&rehearsal.game), without })
 }
 
 struct Rehearsal {
@@ -68,6 +83,19 @@ struct Rehearsal {
 }
 
 impl Rehearsal {
+    /// The steps of all entries but for those that are left out.
+    fn play_all(&mut self, header: &Header, entries: &[Entry]) -> Result<Vec<Step>, Stuck> {
+        let mut steps = Vec::new();
+        for entry in entries {
+            let stuck = |why| Stuck { at: entry.seq, why };
+            if let Played::Again(step) = self.read(header, entry).map_err(stuck)? {
+                self.play(entry, &step).map_err(stuck)?;
+                steps.push(step);
+            }
+        }
+        Ok(steps)
+    }
+
     fn read(&self, header: &Header, entry: &Entry) -> Result<Played, String> {
         let seat = entry.actor.seat;
         let renumbered = |target: Seq| self.numbers.get(&target).copied().ok_or_else(|| format!("entry {target} is left out"));
@@ -96,7 +124,10 @@ impl Rehearsal {
 
     /// Does what the server will be asked to do; it must come to what the book has.
     fn play(&mut self, entry: &Entry, step: &Step) -> Result<(), String> {
-        let by = Principal::parse("import").ok_or("nobody plays it")?;
+        let by = match self.game.waits_for_bot() {
+            Some(_) if matches!(step, Step::Move { .. }) => Principal::bot(),
+            _ => Principal::parse("import").ok_or("nobody plays it")?,
+        };
         let request = Request { actor: Actor { seat: entry.actor.seat, by }, expected: self.game.head().seq, ask: step.ask() };
         let new = self.game.decide(&request, entry.time, &self.seed).map_err(|refused| format!("the new game refuses it: {refused}"))?;
         if (new.next_seat(), new.outcome()) != (entry.next_seat(), entry.outcome()) {
