@@ -66,7 +66,7 @@ impl Terms {
             return unkept("fallback", "is there exactly where a bot may move");
         }
         self.clock.as_ref().map_or(Ok(()), ClockPolicy::check).map_err(|why| Unkept { term: "clock", why })?;
-        self.absence.as_ref().map_or(Ok(()), AbsencePolicy::check).map_err(|why| Unkept { term: "absence", why })?;
+        self.absence.as_ref().map_or(Ok(()), AbsencePolicy::check).map_err(|why| Unkept { term: "absence.grace", why })?;
         if self.undo_limit.is_some() && undo.by == UndoBy::None {
             return unkept("undo_limit", "is for games in which somebody may undo");
         }

@@ -1,6 +1,7 @@
 //! The shape of a game's terms: bots, clocks, absence, and what may be asked how often.
 //!
-//! Invariant: durations are whole milliseconds, or refused; nothing is rounded.
+//! Invariant: durations are whole milliseconds, or refused; nothing is rounded. Whether terms can be kept is not asked here
+//! but of the whole of them, once their bots are pinned.
 
 use plybook_core::clock::{ClockPolicy, ClockUndo, IfExpired, Pace};
 use plybook_core::presence::{AbsencePolicy, IfAway};
@@ -78,9 +79,7 @@ fn clock(given: &v1::ClockPolicy) -> Result<ClockPolicy, Refusal> {
     };
     let credit = given.outage_credit_max.as_ref();
     let credit_ms = credit.map(|time| millis(&field("outage_credit_max"), Some(time))).transpose()?;
-    let policy = ClockPolicy { pace, if_expired, on_undo, credit_ms };
-    policy.check().map_err(|why| Refusal::field("terms.clock", why))?;
-    Ok(policy)
+    Ok(ClockPolicy { pace, if_expired, on_undo, credit_ms })
 }
 
 fn absence(given: &v1::AbsencePolicy) -> Result<AbsencePolicy, Refusal> {
@@ -92,9 +91,7 @@ fn absence(given: &v1::AbsencePolicy) -> Result<AbsencePolicy, Refusal> {
             return Err(Refusal::field("terms.absence.if_away", "is required: forfeit, claim_draw or claim_win"));
         }
     };
-    let policy = AbsencePolicy { grace_ms: millis("terms.absence.grace", given.grace.as_ref())?, then };
-    policy.check().map_err(|why| Refusal::field("terms.absence.grace", why))?;
-    Ok(policy)
+    Ok(AbsencePolicy { grace_ms: millis("terms.absence.grace", given.grace.as_ref())?, then })
 }
 
 fn millis(field: &str, given: Option<&prost_types::Duration>) -> Result<u64, Refusal> {
