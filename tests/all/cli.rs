@@ -11,6 +11,7 @@ mod import_formats;
 mod import_live;
 mod kept;
 mod keys;
+mod partitions;
 mod play;
 mod play_bots;
 mod play_joint;

@@ -298,8 +298,7 @@ impl Store for Postgres {
     }
 
     async fn feed(&self, tenant: TenantId, after: Option<&FeedCursor>, limit: u32) -> Result<FeedPage, Error> {
-        let question = |link: Link| async move { feed::page(&link, tenant, after, limit).await };
-        match self.replica.ask(question, |page| page.rows.len() == limit as usize).await {
+        match self.replica.feed(tenant, after, limit).await {
             Some(page) => Ok(page),
             None => feed::page(&self.link, tenant, after, limit).await,
         }

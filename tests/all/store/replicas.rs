@@ -69,6 +69,13 @@ async fn history_comes_from_a_standby_and_what_it_lacks_from_the_first_database(
     let served = store.replica().served - counts.served;
     assert!((1..=3).contains(&served), "of the 20 entries that it has three pages are whole: {served}");
 
+    let asked = store.replica();
+    for _ in 0..10 {
+        assert_eq!(store.feed(TenantId::DEFAULT, Some(&whole[25].cursor), 6).await.unwrap().rows, []);
+    }
+    let in_vain = store.replica().passed_on - asked.passed_on;
+    assert!(in_vain <= 4, "the tail is asked of the first database at once: {in_vain}");
+
     // It goes away, and comes back.
     standby.stop();
     assert_eq!(store.history(key, Seq(3), 10).await.unwrap(), book(&plain, key).await[3..13]);

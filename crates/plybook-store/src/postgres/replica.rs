@@ -6,17 +6,20 @@
 //! Entries never change, so a page that is whole is right, however old it is. In the feed the same holds for what is
 //! below the standby's own horizon: all of it was replayed. A page that is not whole may only be late.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::time::timeout;
 
-use super::Link;
 use super::connect::{self, PostgresOptions};
 use super::manner::Manner;
+use super::{Link, feed};
 use crate::counts::ReplicaCounts;
 use crate::error::Error;
+use crate::feed::{FeedCursor, FeedPage};
+use crate::store::TenantId;
 
 /// A page takes milliseconds; whoever waits has the first database to ask.
 const ANSWER_WITHIN: Duration = Duration::from_secs(2);
@@ -35,6 +38,8 @@ struct Standby {
     rests_until: AtomicU64,
     served: AtomicU64,
     passed_on: AtomicU64,
+    /// From where on it had no whole page of a tenant's feed, and when that was.
+    short: Mutex<HashMap<TenantId, (Option<FeedCursor>, Instant)>>,
 }
 
 impl Replica {
@@ -45,7 +50,14 @@ impl Replica {
         let pool = connect::pool_when_asked(&options, options.session()?);
         let link = Link { pool, manner: Manner::of(&options).hurried(ANSWER_WITHIN) };
         let none = || AtomicU64::new(0);
-        Ok(Replica(Some(Arc::new(Standby { link, began: Instant::now(), rests_until: none(), served: none(), passed_on: none() }))))
+        Ok(Replica(Some(Arc::new(Standby {
+            link,
+            began: Instant::now(),
+            rests_until: none(),
+            served: none(),
+            passed_on: none(),
+            short: Mutex::default(),
+        }))))
     }
 
     /// Its answer, where it gives one in time that will do.
@@ -59,6 +71,22 @@ impl Replica {
         let count = if answer.is_some() { &standby.served } else { &standby.passed_on };
         count.fetch_add(1, Ordering::Relaxed);
         answer
+    }
+
+    /// A page of the feed, unless it had none from there on a moment ago: the tail is read all the time.
+    pub(super) async fn feed(&self, tenant: TenantId, after: Option<&FeedCursor>, limit: u32) -> Option<FeedPage> {
+        let standby = self.0.as_deref()?;
+        let short = || standby.short.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = short().get(&tenant).copied();
+        if known.is_some_and(|(from, when)| from.as_ref() <= after && when.elapsed() < REST) {
+            return None;
+        }
+        let question = |link: Link| async move { feed::page(&link, tenant, after, limit).await };
+        let page = self.ask(question, |page| page.rows.len() == limit as usize).await;
+        if page.is_none() {
+            short().insert(tenant, (after.copied(), Instant::now()));
+        }
+        page
     }
 
     pub(super) fn counts(&self) -> ReplicaCounts {

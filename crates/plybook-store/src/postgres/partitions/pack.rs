@@ -59,6 +59,9 @@ impl Partitions {
         if self.found().await?.iter().any(|found| found.name == table) {
             return Err(Error::Config(format!("{month} is not packed: its books are in {table}")));
         }
+        if !self.is_there(&table).await? {
+            return Err(Error::Config(format!("the table of {month} is gone already")));
+        }
         let mut all = PackedMonth::default();
         self.connection.execute(IN_ORDER).await.map_err(classify)?;
         for tenant in self.tenants().await? {
