@@ -304,7 +304,7 @@ CREATE FUNCTION plybook_epoch() RETURNS smallint LANGUAGE sql STABLE AS $$
     WHERE d.adrelid = 'book_entry'::regclass AND a.attname = 'epoch'
 $$;
 
--- A page of the feed: at least one row, of which the first four columns are the same in all, and the others an entry's where
+-- A page of the feed: at least one row, of which the first five columns are the same in all, and the others an entry's where
 -- there is one.
 --
 -- * What cannot change any more is below (epoch, the oldest running transaction): no entry can come to stand there. What is
@@ -316,7 +316,7 @@ $$;
 CREATE FUNCTION plybook_feed(
     tenant int, after_epoch smallint, after_xid text, after_game uuid, after_seq int, digest_begins bytea, at_most bigint
 ) RETURNS TABLE (
-    is_known boolean, is_hidden boolean, is_foreign boolean, horizon text,
+    is_known boolean, is_hidden boolean, is_foreign boolean, horizon_epoch smallint, horizon text,
     epoch smallint, xid text, game_id uuid, seq int, line text, digest bytea, request_id uuid
 ) LANGUAGE sql STABLE
     SET enable_sort = off SET enable_incremental_sort = off SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
@@ -336,7 +336,7 @@ AS $$
     SELECT EXISTS (SELECT 1 FROM known),
            (SELECT (n.epoch, n.xid) >= (here.epoch, here.xmin) FROM newest n),
            (SELECT n.epoch >= here.epoch AND n.xid >= here.xmax FROM newest n),
-           here.xmin::text, e.epoch, e.xid::text, e.game_id, e.seq, e.line, e.digest, e.request_id
+           here.epoch, here.xmin::text, e.epoch, e.xid::text, e.game_id, e.seq, e.line, e.digest, e.request_id
     FROM here LEFT JOIN LATERAL (
         SELECT b.epoch, b.xid, b.game_id, b.seq, b.line, b.digest, b.request_id FROM book_entry b
         WHERE b.tenant_id = tenant AND (b.epoch, b.xid, b.game_id, b.seq) > (after_epoch, after_xid::xid8, after_game, after_seq)

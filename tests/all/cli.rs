@@ -20,6 +20,7 @@ mod refusals;
 mod replay;
 mod replay_live;
 mod seat;
+mod tail;
 mod terminal;
 mod verify;
 mod verify_bots;

@@ -298,6 +298,10 @@ impl Store for Postgres {
     }
 
     async fn feed(&self, tenant: TenantId, after: Option<&FeedCursor>, limit: u32) -> Result<FeedPage, Error> {
+        feed::page(&self.link, tenant, after, limit).await
+    }
+
+    async fn feed_history(&self, tenant: TenantId, after: Option<&FeedCursor>, limit: u32) -> Result<FeedPage, Error> {
         match self.replica.feed(tenant, after, limit).await {
             Some(page) => Ok(page),
             None => feed::page(&self.link, tenant, after, limit).await,

@@ -304,6 +304,11 @@ pub trait Store: Send + Sync + 'static {
     /// where no more can be shown now. [`Error::Expired`] where the entry at the cursor is not there.
     async fn feed(&self, tenant: TenantId, after: Option<&FeedCursor>, limit: u32) -> Result<FeedPage, Error>;
 
+    /// The same for whoever is behind, perhaps from a standby: a page that is not whole is the database's own.
+    async fn feed_history(&self, tenant: TenantId, after: Option<&FeedCursor>, limit: u32) -> Result<FeedPage, Error> {
+        self.feed(tenant, after, limit).await
+    }
+
     /// The last entry that the feed shows now; nothing where there is none.
     async fn feed_end(&self, tenant: TenantId) -> Result<Option<FeedCursor>, Error>;
 

@@ -21,6 +21,7 @@ mod replay;
 mod screen;
 mod serve;
 mod suggest;
+mod tail;
 mod typed;
 mod verify;
 mod watch;
@@ -54,6 +55,8 @@ enum Command {
     Play(play::PlayArgs),
     /// Shows a game, redrawn at every entry
     Watch(watch::WatchArgs),
+    /// Prints every entry of every game as it comes, a line each
+    Tail(tail::TailArgs),
     /// Looks through a game or a .ply file entry by entry, or forks a game
     Replay(replay::ReplayArgs),
     /// Writes a game's book, a .ply file
@@ -87,6 +90,7 @@ async fn main() -> ExitCode {
         Command::Partitions(args) => partitions::run(args).await,
         Command::Play(args) => play::run(args).await,
         Command::Watch(args) => watch::run(args).await,
+        Command::Tail(args) => tail::run(args).await,
         Command::Replay(args) => replay::run(args).await,
         Command::Export(args) => export::run(args).await,
         Command::Verify(args) => verify::run(&args).await,

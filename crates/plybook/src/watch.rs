@@ -70,31 +70,11 @@ impl View {
         let board = game.position.as_ref().map_or_else(String::new, |position| drawing::draw(position, look));
         let clocks = Clocks::of(game).map(|clocks| clocks.still(&self.marks));
         let board = drawing::beside(&board, &clocks.unwrap_or_default());
-        let last = event.map_or_else(|| format!("Entry {}.", game.seq), |event| format!("Entry {}: {}.", event.seq, self.told(event)));
+        let last = event
+            .map_or_else(|| format!("Entry {}.", game.seq), |event| format!("Entry {}: {}.", event.seq, words::told(event, &self.marks)));
         let joining = game.joining.as_ref().map(|joining| words::joining(joining, &self.marks));
         let lines = [board, last].into_iter().chain(joining).chain(words::standing(game, &self.marks));
         lines.collect::<Vec<_>>().join("\n")
-    }
-
-    fn told(&self, event: &v1::Event) -> String {
-        match &event.body {
-            Some(Body::MoveMade(made)) if made.faces.is_empty() => {
-                format!("{} played {}", words::seat_name(made.seat, &self.marks), made.notation)
-            }
-            Some(Body::MoveMade(made)) => {
-                let faces: Vec<String> = made.faces.iter().map(u32::to_string).collect();
-                format!("{} threw {}", words::seat_name(made.seat, &self.marks), faces.join(", "))
-            }
-            Some(Body::MoveUndone(undone)) if undone.agreed => {
-                let who = words::seat_name(undone.seat.unwrap_or_default(), &self.marks);
-                format!("{who} agreed, and the move of entry {} was taken back", undone.undone_seq)
-            }
-            Some(Body::MoveUndone(undone)) => format!("the move of entry {} was taken back", undone.undone_seq),
-            Some(Body::GameClosed(_)) => "the game was closed".to_owned(),
-            Some(Body::GameCreated(_)) => "the game was created".to_owned(),
-            Some(_) => words::happened(event, &self.marks).unwrap_or_default(),
-            None => "something that is not known here".to_owned(),
-        }
     }
 }
 

@@ -7,7 +7,7 @@ mod happened;
 pub(crate) mod left;
 mod standing;
 
-pub(crate) use happened::{happened, open_offer};
+pub(crate) use happened::{happened, open_offer, told};
 use plybook_client::Refused;
 use plybook_core::game::WhyLeft;
 use plybook_proto::v1;

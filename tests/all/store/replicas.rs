@@ -20,7 +20,7 @@ async fn book(store: &Postgres, key: GameKey) -> Vec<StoredEntry> {
 async fn feed(store: &Postgres, limit: u32) -> Vec<FeedRow> {
     let (mut rows, mut after): (Vec<FeedRow>, Option<FeedCursor>) = (Vec::new(), None);
     loop {
-        let page = store.feed(TenantId::DEFAULT, after.as_ref(), limit).await.unwrap();
+        let page = store.feed_history(TenantId::DEFAULT, after.as_ref(), limit).await.unwrap();
         let Some(last) = page.rows.last() else { return rows };
         after = Some(last.cursor);
         rows.extend(page.rows);

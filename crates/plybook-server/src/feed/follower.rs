@@ -226,7 +226,7 @@ async fn found(tail: &Tail, games: &Games, wanted: &Wanted, at: Option<FeedCurso
         Look::Behind => {
             // Asked before the store is: if the books go back meanwhile, it is asked once more.
             let generation = tail.generation();
-            let page = games.store().feed(wanted.tenant, at.as_ref(), FEED_PAGE_ENTRIES).await?;
+            let page = games.store().feed_history(wanted.tenant, at.as_ref(), FEED_PAGE_ENTRIES).await?;
             (page.rows.into_iter().map(Arc::new).collect(), Some(generation))
         }
     };

@@ -77,11 +77,17 @@ pub(super) async fn page(link: &Link, tenant: TenantId, after: Option<&FeedCurso
     if set("is_foreign")? {
         return Err(Error::Config("the books were restored from another cluster: run `plybook migrate` before they are served".to_owned()));
     }
-    let hidden_by = if set("is_hidden")? { Some(xid_from(&first.text("horizon")?)?) } else { None };
+    let horizon = (first.try_get::<i16, _>("horizon_epoch").map_err(classify)?, xid_from(&first.text("horizon")?)?);
+    let hidden_by = if set("is_hidden")? { Some(horizon.1) } else { None };
     let there = rows.iter().filter(|row| row.is_there("seq").unwrap_or(true));
     let mut rows = there.map(|row| feed_row(tenant, row)).collect::<Result<Vec<_>, _>>()?;
-    // After the live ones, in a statement of its own: what was packed meanwhile is in both, and never in neither.
-    rows.extend(packed::feed(link, tenant, (epoch, xid, game, seq), limit).await?.into_iter().map(|packed| packed_row(tenant, packed)));
+    // After the live ones, in a statement of its own: what was packed meanwhile is in both, and never in neither. Nothing
+    // is shown behind the horizon of the live ones, where some may have been hidden that are before it.
+    let packed = packed::feed(link, tenant, (epoch, xid, game, seq), limit).await?.into_iter().filter(|packed| {
+        let (epoch, xid, ..) = packed.place();
+        (epoch, xid) < horizon
+    });
+    rows.extend(packed.map(|packed| packed_row(tenant, packed)));
     rows.sort_unstable_by_key(|row| row.cursor);
     rows.dedup_by_key(|row| row.cursor);
     rows.truncate(limit as usize);

@@ -7,6 +7,28 @@ use plybook_proto::v1::event::Body;
 
 use super::{left, seat_name, seat_names};
 
+/// What an entry did, without a full stop.
+pub(crate) fn told(event: &v1::Event, marks: &[String]) -> String {
+    match &event.body {
+        Some(Body::MoveMade(made)) if made.faces.is_empty() => {
+            format!("{} played {}", seat_name(made.seat, marks), made.notation)
+        }
+        Some(Body::MoveMade(made)) => {
+            let faces: Vec<String> = made.faces.iter().map(u32::to_string).collect();
+            format!("{} threw {}", seat_name(made.seat, marks), faces.join(", "))
+        }
+        Some(Body::MoveUndone(undone)) if undone.agreed => {
+            let who = seat_name(undone.seat.unwrap_or_default(), marks);
+            format!("{who} agreed, and the move of entry {} was taken back", undone.undone_seq)
+        }
+        Some(Body::MoveUndone(undone)) => format!("the move of entry {} was taken back", undone.undone_seq),
+        Some(Body::GameClosed(_)) => "the game was closed".to_owned(),
+        Some(Body::GameCreated(_)) => "the game was created".to_owned(),
+        Some(_) => happened(event, marks).unwrap_or_default(),
+        None => "something that is not known here".to_owned(),
+    }
+}
+
 /// What happened beside moves, undos and ends, without a full stop.
 pub(crate) fn happened(event: &v1::Event, marks: &[String]) -> Option<String> {
     let name = |seat: u32| seat_name(seat, marks);
