@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -25,13 +25,14 @@ use plybook_server::{Config, Parts, Server};
 use plybook_store::due::Arms;
 use plybook_store::{
     Append, Claimed, Create, DueSoon, Error, FeedCursor, FeedPage, Filter, Foreign, ForeignBook, GameKey, Heading, Holder, Import, Nearest,
-    NewEntry, NewGame, News, Outage, Refused, Snapshot, Sqlite, SqliteOptions, State, Store, StoredDue, StoredEntry, StoredRefusal,
-    Summary, TenantId, Wake,
+    NewEntry, NewGame, Outage, Refused, Snapshot, Sqlite, SqliteOptions, State, Store, StoredDue, StoredEntry, StoredRefusal, Summary,
+    TenantId, Wakes,
 };
 use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection};
 use tempfile::TempDir;
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, watch};
 
+use crate::bus::{self, Bus};
 use crate::patience::PATIENCE;
 use crate::postgres::TestDatabase;
 use crate::wire::{Wire, connect};
@@ -42,6 +43,8 @@ pub struct Local {
     address: String,
     /// The store, to look behind the server's back or to give it faults.
     pub store: Arc<Handled>,
+    /// What carries its hints to other nodes, to lose them.
+    pub bus: Arc<Bus>,
     /// The time.
     pub clock: Arc<SetClock>,
     /// The next ids and seeds.
@@ -57,6 +60,7 @@ pub struct Setup {
     bots: Bots,
     folder: Option<TempDir>,
     store: Arc<dyn Store>,
+    wakes: Arc<dyn Wakes>,
 }
 
 /// Over a new SQLite file.
@@ -72,16 +76,16 @@ pub async fn sqlite(folder: &Path) -> Arc<dyn Store> {
     Arc::new(Sqlite::open(&options).await.unwrap())
 }
 
-/// One of the nodes over a Postgres database.
+/// One of the nodes over a Postgres database, woken by it.
 pub async fn over_postgres(database: &TestDatabase) -> Setup {
-    over(Arc::new(database.store().await))
+    over(Arc::new(database.store().await)).woken_by(Arc::new(database.wakes()))
 }
 
 /// Over a store that is there already.
 pub fn over(store: Arc<dyn Store>) -> Setup {
     // Time is the test's, and so is what happens by it.
     let limits = Limits { drain_timeout: PATIENCE, sweepers: 0, ..Limits::default() };
-    Setup { limits, keys: Keys::default(), registry: Registry::standard(), bots: Bots::standard(), folder: None, store }
+    Setup { limits, keys: Keys::default(), registry: Registry::standard(), bots: Bots::standard(), folder: None, store, wakes: bus::none() }
 }
 
 impl Setup {
@@ -96,6 +100,13 @@ impl Setup {
     #[must_use]
     pub fn sweeping(self) -> Setup {
         self.limits(|limits| (limits.sweepers, limits.due_poll) = (4, Duration::from_millis(20)))
+    }
+
+    /// With this to carry hints.
+    #[must_use]
+    pub fn woken_by(mut self, wakes: Arc<dyn Wakes>) -> Setup {
+        self.wakes = wakes;
+        self
     }
 
     /// With these keys.
@@ -121,11 +132,12 @@ impl Setup {
 
     /// Starts it.
     pub async fn start(self) -> Local {
-        let store = Arc::new(Handled::new(self.store));
+        let (store, bus) = (Arc::new(Handled::new(self.store)), Arc::new(Bus::new(self.wakes)));
         let (clock, ids) = (Arc::new(SetClock::default()), Arc::new(SetIds::default()));
         let config = Config { listen: ([127, 0, 0, 1], 0).into(), limits: self.limits, keys: self.keys };
         let parts = Parts {
             store: Arc::clone(&store) as Arc<dyn Store>,
+            wakes: Arc::clone(&bus) as Arc<dyn Wakes>,
             registry: self.registry,
             bots: self.bots,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
@@ -134,7 +146,7 @@ impl Setup {
         };
         let server = Server::start(config, parts).await.unwrap();
         let address = server.address().to_string();
-        Local { server: Some(server), address, store, clock, ids, folder: self.folder }
+        Local { server: Some(server), address, store, bus, clock, ids, folder: self.folder }
     }
 }
 
@@ -350,7 +362,6 @@ pub struct Handled {
     counts: Mutex<HashMap<Call, u64>>,
     entries_read: AtomicU64,
     feed_read: AtomicU64,
-    publishes: AtomicBool,
     arms: Mutex<Option<Arms>>,
     told: Mutex<Option<Vec<Outage>>>,
     /// As many as the pool of a small node.
@@ -369,7 +380,6 @@ impl Handled {
             counts: Mutex::default(),
             entries_read: AtomicU64::new(0),
             feed_read: AtomicU64::new(0),
-            publishes: true.into(),
             arms: Mutex::default(),
             told: Mutex::default(),
             connections: Semaphore::new(4),
@@ -411,11 +421,6 @@ impl Handled {
     /// How many entries `feed` has answered.
     pub fn feed_read(&self) -> u64 {
         self.feed_read.load(Ordering::SeqCst)
-    }
-
-    /// From now on hints to other nodes are lost.
-    pub fn loses_hints(&self) {
-        self.publishes.store(false, Ordering::SeqCst);
     }
 
     /// The store behind.
@@ -592,16 +597,6 @@ impl Store for Handled {
 
     async fn readable(&self) -> Result<(), Error> {
         self.through(Call::Ready, self.inner().readable()).await
-    }
-
-    fn publish(&self, wake: Wake) {
-        if self.publishes.load(Ordering::SeqCst) {
-            self.inner().publish(wake);
-        }
-    }
-
-    fn wakes(&self) -> mpsc::Receiver<News> {
-        self.inner().wakes()
     }
 
     async fn close(&self) {

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use crate::patience::PATIENCE;
 use crate::ports;
-use plybook_store::{Postgres, PostgresOptions, Store};
+use plybook_store::{Postgres, PostgresOptions, PostgresWakes, Store};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor};
 
@@ -67,6 +67,11 @@ impl TestDatabase {
     /// A store on it: one node of several, if called more than once.
     pub async fn store(&self) -> Postgres {
         Postgres::connect(&PostgresOptions { max_connections: 8, ..PostgresOptions::new(&self.url) }).await.unwrap()
+    }
+
+    /// What wakes a node of it.
+    pub fn wakes(&self) -> PostgresWakes {
+        PostgresWakes::start(&PostgresOptions::new(&self.url)).unwrap()
     }
 
     /// A connection past any store.

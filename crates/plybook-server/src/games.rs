@@ -54,7 +54,7 @@ use std::time::Duration;
 use moka::future::Cache;
 use plybook_core::{Game, Seq};
 use plybook_rulesets::Registry;
-use plybook_store::{GameKey, Store, StoredEntry};
+use plybook_store::{GameKey, Store, StoredEntry, Wakes};
 use tokio::sync::{OwnedMutexGuard, Semaphore};
 use tokio_util::sync::CancellationToken;
 use turns::Turns;
@@ -84,6 +84,7 @@ const OPENED_PART: u64 = 8;
 /// The games of a store, as this node knows them.
 pub struct Games {
     store: Arc<dyn Store>,
+    wakes: Arc<dyn Wakes>,
     registry: Arc<Registry>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
@@ -107,6 +108,8 @@ pub struct Games {
 pub struct Means {
     /// Where books are kept.
     pub store: Arc<dyn Store>,
+    /// How other nodes hear of new entries.
+    pub wakes: Arc<dyn Wakes>,
     /// The rulesets.
     pub registry: Registry,
     /// The time.
@@ -128,7 +131,7 @@ pub struct Means {
 impl Games {
     /// No game remembered yet.
     pub fn new(means: Means, limits: &Limits) -> Games {
-        let Means { store, registry, clock, ids, hub, refusals, thinking, heartbeat, draining } = means;
+        let Means { store, wakes, registry, clock, ids, hub, refusals, thinking, heartbeat, draining } = means;
         let tables = Cache::builder()
             .max_capacity(limits.games_cache_bytes)
             .weigher(|_, table: &SharedTable| table.weight())
@@ -148,6 +151,7 @@ impl Games {
         let (registry, forks) = (Arc::new(registry), Arc::new(Semaphore::new(FORKS_AT_ONCE)));
         Games {
             store,
+            wakes,
             registry,
             clock,
             ids,
@@ -176,6 +180,11 @@ impl Games {
     /// The same, to take along.
     pub fn registry_shared(&self) -> Arc<Registry> {
         Arc::clone(&self.registry)
+    }
+
+    /// How other nodes hear of new entries.
+    pub fn wakes(&self) -> &Arc<dyn Wakes> {
+        &self.wakes
     }
 
     /// The store behind.

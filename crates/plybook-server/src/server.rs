@@ -11,7 +11,7 @@ use plybook_bots::Bots;
 use plybook_proto::v1::audit_service_server::AuditServiceServer;
 use plybook_proto::v1::game_service_server::GameServiceServer;
 use plybook_rulesets::Registry;
-use plybook_store::{News, Store};
+use plybook_store::{News, Store, Wakes};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
@@ -51,6 +51,8 @@ const HEALTH_INTERVAL: Duration = Duration::from_secs(2);
 pub struct Parts {
     /// Where books are kept.
     pub store: Arc<dyn Store>,
+    /// How nodes over one store hear of one another's entries.
+    pub wakes: Arc<dyn Wakes>,
     /// The rulesets.
     pub registry: Registry,
     /// The strategies.
@@ -65,10 +67,10 @@ pub struct Parts {
 
 impl Parts {
     /// What a node is made of in earnest.
-    pub fn system(store: Arc<dyn Store>) -> Parts {
+    pub fn system(store: Arc<dyn Store>, wakes: Arc<dyn Wakes>) -> Parts {
         let clock = Arc::new(SteeredClock::default());
         let (registry, bots) = (Registry::standard(), Bots::standard());
-        Parts { store, registry, bots, clock: clock.clone(), ids: Arc::new(SystemIds), steered: Some(clock) }
+        Parts { store, wakes, registry, bots, clock: clock.clone(), ids: Arc::new(SystemIds), steered: Some(clock) }
     }
 }
 
@@ -201,7 +203,8 @@ impl Server {
         }
         self.refusals.finish().await;
         self.background.iter().for_each(JoinHandle::abort);
-        if tokio::time::timeout(Duration::from_secs(1), self.store.close()).await.is_err() {
+        let closed = async { tokio::join!(self.store.close(), self.games.wakes().close()) };
+        if tokio::time::timeout(Duration::from_secs(1), closed).await.is_err() {
             tracing::warn!("the store did not close in time");
         }
     }
@@ -209,7 +212,7 @@ impl Server {
 
 fn background(service: &Service, heartbeat: Arc<Heartbeat>, steered: Option<Arc<SteeredClock>>) -> Vec<JoinHandle<()>> {
     let (hub, games, store) = (Arc::clone(&service.hub), Arc::clone(&service.games), Arc::clone(service.games.store()));
-    let mut wakes = store.wakes();
+    let mut wakes = service.games.wakes().subscribe();
     let saver = tokio::spawn(Arc::clone(&games).save_snapshots());
     let listener = tokio::spawn(async move {
         while let Some(news) = wakes.recv().await {
@@ -228,11 +231,12 @@ fn background(service: &Service, heartbeat: Arc<Heartbeat>, steered: Option<Arc<
 
 fn service(config: &Config, parts: Parts, refusals: RefusalLog, heartbeat: Arc<Heartbeat>, draining: CancellationToken) -> Service {
     let (limits, keys) = (&config.limits, Arc::new(config.keys.clone()));
-    let Parts { store, registry, bots, clock, ids, steered: _ } = parts;
+    let Parts { store, wakes, registry, bots, clock, ids, steered: _ } = parts;
     let hub = Arc::new(Hub::default());
     let thinking = Arc::new(Thinking::new(bots, limits, draining.clone()));
     let means = Means {
         store,
+        wakes,
         registry,
         clock: Arc::clone(&clock),
         ids,

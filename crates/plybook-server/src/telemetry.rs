@@ -57,7 +57,9 @@ impl Telemetry {
     /// Begins to log, and to send traces where an endpoint is set. Once a process; inside a runtime.
     pub fn start(&self) -> Result<Exporting, TelemetryError> {
         let filter = self.log.clone().unwrap_or_else(|| "info".to_owned());
-        let filter = EnvFilter::try_new(&filter).map_err(|error| TelemetryError::Filter(filter, error.to_string()))?;
+        // What becomes of a connection is told by whoever uses it, once.
+        let filter =
+            EnvFilter::try_new(format!("async_nats=off,{filter}")).map_err(|error| TelemetryError::Filter(filter, error.to_string()))?;
         let json = self.json.unwrap_or_else(|| !std::io::stderr().is_terminal());
         let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(!json);
         let lines = if json { lines.json().fmt_fields(fields::Fields).boxed() } else { lines.boxed() };

@@ -11,6 +11,7 @@
 //! | [`counts`] | how they travelled |
 //! | [`floor`] | what that database can do at most, for benchmarks |
 //! | [`sqlite`] | the embedded default: one file, one node |
+//! | [`wake`] | hints between nodes, and what carries them |
 //! | [`due`] | what has to be done later, by whichever node comes first |
 //! | [`outage`] | times when no node was there |
 //! | [`refused`] | refused requests, as they are remembered |
@@ -37,6 +38,7 @@ pub mod refused;
 mod row;
 pub mod sqlite;
 pub mod store;
+pub mod wake;
 
 pub use counts::{AppendCounts, ReplicaCounts};
 pub use due::{Arms, Claimed, DueChange, DueKey, DueKind, DueSoon, StoredDue};
@@ -46,10 +48,10 @@ pub use foreign::{Foreign, ForeignBook, Import};
 pub use gather::APPENDS_QUEUE;
 pub use month::Month;
 pub use outage::Outage;
-pub use postgres::{Form, PackedMonth, Partition, Partitions, Postgres, PostgresOptions, floor};
+pub use postgres::{Form, PackedMonth, Partition, Partitions, Postgres, PostgresOptions, PostgresWakes, floor};
 pub use refused::{Refused, StoredRefusal};
 pub use sqlite::{Sqlite, SqliteOptions};
 pub use store::{
-    Append, Create, Filter, GameKey, Nearest, NewEntry, NewGame, News, RequestKey, Snapshot, State, Store, StoredEntry, Summary, TenantId,
-    Wake,
+    Append, Create, Filter, GameKey, Nearest, NewEntry, NewGame, RequestKey, Snapshot, State, Store, StoredEntry, Summary, TenantId,
 };
+pub use wake::{NatsOptions, NatsWakes, News, NoWakes, Wake, Wakes};

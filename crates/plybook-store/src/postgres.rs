@@ -19,7 +19,7 @@
 //! | `refusals` | refused requests, in batches and pages |
 //! | `replica` | a standby that serves history |
 //! | `snapshot` | games at some of their entries |
-//! | `wake` | hints between nodes |
+//! | [`PostgresWakes`] | hints between nodes |
 //! | [`floor`] | the database without Plybook, for benchmarks |
 //!
 //! Invariant: a write is one statement (an import and a fork are one transaction), so the database alone decides between racing nodes, and it
@@ -53,7 +53,6 @@ use plybook_core::{Seed, Seq, Time, Uuid};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgArguments, PgPool, PgRow};
 use sqlx::query::Query;
-use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
@@ -63,7 +62,7 @@ pub use self::connect::PostgresOptions;
 use self::manner::{Manner, is_late};
 pub use self::partitions::{Form, PackedMonth, Partition, Partitions};
 use self::replica::Replica;
-use self::wake::Wakes;
+pub use self::wake::PostgresWakes;
 use crate::counts::{AppendCounts, ReplicaCounts};
 use crate::due::{Claimed, DueSoon, StoredDue};
 use crate::error::Error;
@@ -73,8 +72,8 @@ use crate::migrations;
 use crate::outage::Outage;
 use crate::refused::{Refused, StoredRefusal};
 use crate::store::{
-    Append, Create, FeedCursor, FeedPage, Filter, Foreign, ForeignBook, GameKey, Heading, Holder, Import, Nearest, NewEntry, NewGame, News,
-    Snapshot, State, Store, StoredEntry, Summary, TenantId, Wake,
+    Append, Create, FeedCursor, FeedPage, Filter, Foreign, ForeignBook, GameKey, Heading, Holder, Import, Nearest, NewEntry, NewGame,
+    Snapshot, State, Store, StoredEntry, Summary, TenantId,
 };
 
 /// How long [`Store::close`] waits for connections that are still in use.
@@ -93,21 +92,20 @@ pub struct Postgres {
     writes: TaskTracker,
     appends: Arc<Gather<Batches>>,
     replica: Replica,
-    wakes: Wakes,
 }
 
 impl Postgres {
     /// Connects and checks that the database answers; says nothing of its schema.
     pub async fn connect(options: &PostgresOptions) -> Result<Postgres, Error> {
         let session = options.session()?;
-        let (wake_session, replica) = (options.wake_session()?, Replica::of(options)?);
+        let replica = Replica::of(options)?;
         let pool = connect::pool(options, session).await?;
         let link = Link { pool, manner: Manner::of(options) };
         let (writes, counts) = (TaskTracker::new(), Arc::default());
         let bounds = Bounds { queue: options.appends_queue, writers: WRITERS, crowd: CROWD, patience: options.acquire_timeout };
         let batches = Batches { link: link.clone(), counts: Arc::clone(&counts) };
         let appends = Gather::new(batches, bounds, counts, writes.clone());
-        Ok(Postgres { options: options.clone(), link, writes, appends, replica, wakes: Wakes::start(wake_session) })
+        Ok(Postgres { options: options.clone(), link, writes, appends, replica })
     }
 
     /// How appends travelled so far.
@@ -336,19 +334,10 @@ impl Store for Postgres {
         migrations::check_read(migrations::POSTGRES, version)
     }
 
-    fn publish(&self, wake: Wake) {
-        self.wakes.publish(wake);
-    }
-
-    fn wakes(&self) -> mpsc::Receiver<News> {
-        self.wakes.listen()
-    }
-
     async fn close(&self) {
         self.writes.close();
         let quiet = async {
             self.writes.wait().await;
-            self.wakes.close().await;
             self.replica.close().await;
             self.link.pool.close().await;
         };

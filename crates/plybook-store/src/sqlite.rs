@@ -35,8 +35,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use plybook_core::{Seed, Seq, Time, Uuid};
 use sqlx::sqlite::SqlitePool;
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
@@ -48,8 +46,8 @@ use crate::migrations;
 use crate::outage::Outage;
 use crate::refused::{Refused, StoredRefusal};
 use crate::store::{
-    Append, Create, FeedCursor, FeedPage, Filter, Foreign, ForeignBook, GameKey, Heading, Holder, Import, Nearest, NewEntry, NewGame, News,
-    Snapshot, State, Store, StoredEntry, Summary, TenantId, Wake,
+    Append, Create, FeedCursor, FeedPage, Filter, Foreign, ForeignBook, GameKey, Heading, Holder, Import, Nearest, NewEntry, NewGame,
+    Snapshot, State, Store, StoredEntry, Summary, TenantId,
 };
 
 /// Books in one SQLite file.
@@ -59,7 +57,6 @@ pub struct Sqlite {
     writer: SqlitePool,
     readers: SqlitePool,
     tasks: TaskTracker,
-    stop: CancellationToken,
 }
 
 impl Sqlite {
@@ -69,7 +66,7 @@ impl Sqlite {
         let writer = connect::writer(options, patience).await?;
         connect::migrate(options, &writer, patience).await?;
         let readers = connect::readers(options, patience).await?;
-        Ok(Sqlite { options: options.clone(), writer, readers, tasks: TaskTracker::new(), stop: CancellationToken::new() })
+        Ok(Sqlite { options: options.clone(), writer, readers, tasks: TaskTracker::new() })
     }
 
     /// Opens a file that is there, as it is: nothing is made, migrated or written, and [`Store::ready`] says
@@ -77,7 +74,7 @@ impl Sqlite {
     pub async fn look(options: &SqliteOptions) -> Result<Sqlite, Error> {
         let readers = connect::readers(options, options.patience()).await?;
         let writer = connect::nobody(options);
-        Ok(Sqlite { options: options.clone(), writer, readers, tasks: TaskTracker::new(), stop: CancellationToken::new() })
+        Ok(Sqlite { options: options.clone(), writer, readers, tasks: TaskTracker::new() })
     }
 
     /// Where the books are.
@@ -238,34 +235,11 @@ impl Store for Sqlite {
         migrations::check_read(migrations::SQLITE, version)
     }
 
-    fn publish(&self, _wake: Wake) {
-        // There is no other node.
-    }
-
-    fn wakes(&self) -> mpsc::Receiver<News> {
-        let (silent, receiver) = mpsc::channel(1);
-        let stop = self.stop.clone();
-        self.tasks.spawn(async move {
-            tokio::select! {
-                () = stop.cancelled() => {}
-                () = silent.closed() => {}
-            }
-        });
-        receiver
-    }
-
     async fn close(&self) {
-        self.stop.cancel();
         self.tasks.close();
         self.tasks.wait().await;
         self.readers.close().await;
         // Last, so that the write-ahead log is folded into the file.
         self.writer.close().await;
-    }
-}
-
-impl Drop for Sqlite {
-    fn drop(&mut self) {
-        self.stop.cancel();
     }
 }

@@ -8,7 +8,6 @@ use async_trait::async_trait;
 use plybook_core::book::Link;
 pub use plybook_core::game::State;
 use plybook_core::{Digest, Seed, Seq, Time, Uuid};
-use tokio::sync::mpsc;
 
 use crate::due::{Arms, Claimed, DueChange, DueSoon, StoredDue};
 use crate::error::Error;
@@ -182,24 +181,6 @@ pub struct Summary {
     pub foreign: Option<Foreign>,
 }
 
-/// A hint that a game has new entries, from this node or another. Hints may be lost or repeated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wake {
-    /// Which game.
-    pub key: GameKey,
-    /// An entry that is durable by now; there may be later ones.
-    pub seq: Seq,
-}
-
-/// What a node hears of the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
-    /// A game has new entries.
-    Entry(Wake),
-    /// Nothing was heard for a while, which is over: any game may have new entries.
-    MayHaveMissed,
-}
-
 /// Where books are kept.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
@@ -328,13 +309,6 @@ pub trait Store: Send + Sync + 'static {
     /// before a deploy, and then nothing may be written.
     async fn readable(&self) -> Result<(), Error>;
 
-    /// Tells other nodes, soon and without waiting, that a game has a new entry.
-    fn publish(&self, wake: Wake);
-
-    /// Hints from other nodes. Never ends while the store lives: it connects by itself, sends nothing
-    /// while it cannot, and [`News::MayHaveMissed`] each time that it could again. Called once.
-    fn wakes(&self) -> mpsc::Receiver<News>;
-
-    /// Ends background work, hands out what is queued, and closes connections.
+    /// Ends background work and closes connections.
     async fn close(&self);
 }

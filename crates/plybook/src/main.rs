@@ -24,6 +24,7 @@ mod suggest;
 mod tail;
 mod typed;
 mod verify;
+mod wake;
 mod watch;
 mod words;
 

@@ -17,6 +17,7 @@ use crate::database::DatabaseArgs;
 use crate::exit::usage;
 use crate::keys::SigningArgs;
 use crate::screen::Screen;
+use crate::wake::WakeArgs;
 
 const DAY_SECONDS: u64 = 24 * 3600;
 
@@ -32,6 +33,8 @@ pub(crate) struct ServeArgs {
     listen: SocketAddr,
     #[command(flatten)]
     database: DatabaseArgs,
+    #[command(flatten)]
+    wake: WakeArgs,
     #[command(flatten)]
     signing: SigningArgs,
     #[command(flatten)]
@@ -144,14 +147,16 @@ enum LogFormat {
 /// Serves until told to stop.
 pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
     let database = args.database.read()?;
+    let waking = args.wake.read(&database)?;
     let config = Config { listen: args.listen, limits: args.limits.read(), keys: args.signing.read()? };
     config.check().map_err(|error| usage(error.to_string()))?;
     let exporting = args.telemetry.start()?;
     let mut stop = Stop::new()?;
 
     let store = database.open().await?;
-    let server = Server::start(config, Parts::system(store)).await.map_err(sentence)?;
-    announce(server.address(), &database.tell());
+    let wakes = waking.start().await?;
+    let server = Server::start(config, Parts::system(store, wakes)).await.map_err(sentence)?;
+    announce(server.address(), &database.tell(), waking.tell());
 
     stop.asked().await;
     tracing::info!("draining");
@@ -163,7 +168,7 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn announce(address: SocketAddr, database: &str) {
+fn announce(address: SocketAddr, database: &str, woken_by: &str) {
     let told = format!(
         "plybook {} is listening on {address}\nbooks are kept in {database}\n\
          try: plybook play --server http://{address} --ruleset connect_four",
@@ -171,7 +176,7 @@ fn announce(address: SocketAddr, database: &str) {
     );
     // Whoever started the node may not listen to it.
     let _ = Screen::new().say(told);
-    tracing::info!(%address, %database, "serving");
+    tracing::info!(%address, %database, %woken_by, "serving");
 }
 
 fn sentence(error: ServeError) -> anyhow::Error {

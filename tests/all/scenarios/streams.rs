@@ -204,7 +204,7 @@ async fn scenario_52_a_lost_notification_loses_no_move() {
     let mut locals = Vec::new();
     for _ in 0..2 {
         let local = over_postgres(&database).await.limits(|limits| limits.poll_floor = floor).start().await;
-        local.store.loses_hints();
+        local.bus.loses_hints();
         locals.push(local);
     }
     let (a, b) = (locals[0].wire().await, locals[1].wire().await);

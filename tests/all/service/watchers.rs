@@ -97,7 +97,7 @@ async fn a_lost_listener_costs_time_up_to_the_floor_and_no_entry() {
     let floor = Duration::from_millis(500);
     let node = || async { over_postgres(&database).await.limits(|limits| limits.poll_floor = floor).start().await };
     let (here, there) = (node().await, node().await);
-    here.store.loses_hints();
+    here.bus.loses_hints();
     let mut game = here.wire().await.game().mnk(10, 10, 9).await;
     let mut watching = there.wire().await.follow(&game.id).open().await;
     watching.history().await;
@@ -113,7 +113,7 @@ async fn a_lost_listener_costs_time_up_to_the_floor_and_no_entry() {
 async fn what_came_while_the_listener_was_away_is_seen_once_it_is_back() {
     let database = postgres::database().await;
     let (here, there) = (patient(&database).await, patient(&database).await);
-    here.store.loses_hints();
+    here.bus.loses_hints();
     let wires = (here.wire().await, there.wire().await);
     let (mut one, mut two) = (wires.0.game().mnk(10, 10, 9).await, wires.0.game().mnk(10, 10, 9).await);
     let mut watching = Vec::new();

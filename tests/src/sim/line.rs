@@ -11,9 +11,9 @@ use async_trait::async_trait;
 use plybook_core::{Seed, Seq, Time, Uuid};
 use plybook_store::{
     Append, Claimed, Create, DueSoon, Error, FeedCursor, FeedPage, Filter, Foreign, ForeignBook, GameKey, Heading, Holder, Import, Nearest,
-    NewEntry, NewGame, News, Outage, Refused, Snapshot, State, Store, StoredDue, StoredEntry, StoredRefusal, Summary, TenantId, Wake,
+    NewEntry, NewGame, Outage, Refused, Snapshot, State, Store, StoredDue, StoredEntry, StoredRefusal, Summary, TenantId,
 };
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 use super::faults::{Fault, Faults};
 use super::shelf::Shelf;
@@ -36,14 +36,13 @@ pub struct Line {
     faults: Arc<Faults>,
     next: Mutex<Option<(Call, Fault)>>,
     order: Mutex<Random>,
-    silent: Mutex<Option<mpsc::Sender<News>>>,
 }
 
 impl Line {
     /// A line on which nothing goes wrong yet. Faults are counted in `faults`; `order` mixes calls of one moment.
     pub fn new(shelf: Arc<Shelf>, faults: Arc<Faults>, order: Random) -> Line {
         let health = watch::Sender::new(Health::Awake);
-        Line { shelf, health, faults, next: Mutex::default(), order: Mutex::new(order), silent: Mutex::default() }
+        Line { shelf, health, faults, next: Mutex::default(), order: Mutex::new(order) }
     }
 
     /// The next such call goes wrong like this.
@@ -286,16 +285,6 @@ impl Store for Line {
 
     async fn readable(&self) -> Result<(), Error> {
         self.through(Call::Ready, self.alone(self.inner().readable())).await
-    }
-
-    fn publish(&self, _wake: Wake) {
-        // Every hint is lost: whoever needs one would be wrong.
-    }
-
-    fn wakes(&self) -> mpsc::Receiver<News> {
-        let (silent, receiver) = mpsc::channel(1);
-        *self.silent.lock().unwrap() = Some(silent);
-        receiver
     }
 
     async fn close(&self) {

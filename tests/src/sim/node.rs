@@ -19,7 +19,7 @@ use plybook_server::refusal_log::RefusalLog;
 use plybook_server::streams::Hub;
 use plybook_server::sweeper::Sweeper;
 use plybook_server::thinking::Thinking;
-use plybook_store::Store;
+use plybook_store::{NoWakes, Store};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use uuid::Builder;
@@ -58,6 +58,8 @@ impl Node {
         let heartbeat = Arc::new(Heartbeat::new(Arc::clone(&store), &limits));
         let means = Means {
             store,
+            // Every hint is lost: whoever needs one would be wrong.
+            wakes: Arc::new(NoWakes::default()),
             registry: Registry::standard(),
             clock: Arc::clone(&told),
             ids: Arc::clone(ids) as Arc<dyn Ids>,

@@ -46,7 +46,7 @@ impl Games {
             Append::Stored => {
                 table.appended(entry, id.id)?;
                 self.hub.committed(key, stored.clone());
-                self.store.publish(Wake { key, seq });
+                self.wakes.publish(Wake { key, seq });
                 self.weigh(key, shared, table).await;
                 self.offer(key, &table.game);
                 self.moved_on(key, &table.game, before, due);

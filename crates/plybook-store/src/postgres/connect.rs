@@ -37,7 +37,7 @@ pub struct PostgresOptions {
     pub appends_queue: usize,
     /// Whether the address leads to a pooler that lends sessions by the transaction.
     pub pooled: bool,
-    /// Where wake-ups are sent and heard, with sessions of one's own; none means at `url`, or nowhere where that is pooled.
+    /// Where sessions of one's own are to be had, for wake-ups; none means at `url`, or nowhere where that is pooled.
     pub wake_url: Option<String>,
     /// A standby that may serve history.
     pub read_url: Option<String>,
