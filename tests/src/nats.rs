@@ -138,7 +138,7 @@ impl Drop for Nats {
 }
 
 /// The server: as told, else on the path, else where distributions put it.
-fn binary() -> PathBuf {
+pub fn binary() -> PathBuf {
     if let Some(told) = std::env::var_os(BINARY_ENV) {
         let told = PathBuf::from(told);
         assert!(told.is_file(), "{BINARY_ENV} names {}, which is no file: {MISSING}", told.display());

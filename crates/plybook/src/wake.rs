@@ -16,9 +16,6 @@ pub(crate) struct WakeArgs {
     /// What tells other nodes of new entries: postgres, nats://host:4222, or poll for nothing; postgres where books are kept in it
     #[arg(long, env = "PLYBOOK_WAKE", hide_env_values = true)]
     wake: Option<String>,
-    /// Where postgres wakes, if not at --database, such as past a pooler
-    #[arg(long, env = "PLYBOOK_WAKE_DATABASE", hide_env_values = true)]
-    wake_database: Option<String>,
     /// Only nodes of the same site hear one another over NATS
     #[arg(long, env = "PLYBOOK_WAKE_SITE", default_value = SITE_DEFAULT)]
     wake_site: String,
@@ -37,23 +34,22 @@ pub(crate) enum Waking {
 impl WakeArgs {
     /// Reads the flags, for nodes over this database.
     pub(crate) fn read(&self, database: &Database) -> anyhow::Result<Waking> {
-        let given = |flag: &Option<String>| flag.clone().filter(|value| !value.is_empty());
-        let (wake, apart) = (given(&self.wake), given(&self.wake_database));
+        let wake = self.wake.as_deref().filter(|wake| !wake.is_empty());
         let Database::Postgres(options) = database else {
-            return match (wake.as_deref(), apart) {
-                (None | Some("poll"), None) => Ok(Waking::Poll),
-                _ => Err(usage("--wake: an embedded store has one node, and nobody to wake")),
+            return match wake {
+                None | Some("poll") => Ok(Waking::Poll),
+                Some(_) => Err(usage("--wake: an embedded store has one node, and nobody to wake")),
             };
         };
-        match (wake.as_deref(), apart) {
-            (None | Some("postgres"), None) => Ok(Waking::Postgres(options.clone())),
-            (None | Some("postgres"), Some(url)) => Ok(Waking::Postgres(PostgresOptions { url, ..options.clone() })),
-            (Some(_), Some(_)) => Err(usage("--wake-database is for --wake postgres alone")),
-            (Some("poll"), None) => Ok(Waking::Poll),
-            (Some(address), None) if address.starts_with("nats://") || address.starts_with("tls://") => {
+        match wake {
+            // Sessions that are lent hear nothing.
+            None if options.pooled && options.wake_url.is_none() => Ok(Waking::Poll),
+            None | Some("postgres") => Ok(Waking::Postgres(options.clone())),
+            Some("poll") => Ok(Waking::Poll),
+            Some(address) if address.starts_with("nats://") || address.starts_with("tls://") => {
                 Ok(Waking::Nats(NatsOptions::new(address, &self.wake_site).map_err(sentence)?))
             }
-            (Some(_), None) => Err(usage("--wake: neither postgres, nats://host:4222 nor poll")),
+            Some(_) => Err(usage("--wake: neither postgres, nats://host:4222 nor poll")),
         }
     }
 }

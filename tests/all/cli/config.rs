@@ -14,6 +14,12 @@ fn bad_flags_are_told() {
     nonsense(&["serve", "--listen", "somewhere"], "--listen");
     nonsense(&["serve", "--listen", "127.0.0.1:0", "--database", "mysql://localhost/plybook"], "neither postgres");
     nonsense(&["migrate", "--database", ""], "neither postgres");
+    let serve = |flags: &[&str], because| nonsense(&[&["serve", "--database", "postgres://localhost/plybook"], flags].concat(), because);
+    serve(&["--wake", "redis://secret@localhost"], "neither postgres, nats://host:4222 nor poll");
+    serve(&["--wake", "nats://"], "NATS address");
+    serve(&["--wake", "nats://localhost", "--wake-site", "a.b"], "name of a site");
+    serve(&["--wake", "postgres", "--database-sessions", "lent"], "no pooler");
+    nonsense(&["serve", "--database", "books.db", "--wake", "nats://localhost"], "an embedded store has one node");
     nonsense(&["play", "--server", "127.0.0.1:50051"], "no address of a server");
     nonsense(&["watch", "--server", "https://localhost", "x"], "begins with http://");
     nonsense(&["import"], "FILE");

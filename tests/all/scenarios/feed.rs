@@ -93,7 +93,7 @@ async fn scenario_52_a_lost_notification_costs_the_feed_no_entry() {
     for _ in 0..2 {
         let floor = std::time::Duration::from_millis(300);
         let local = over_postgres(&database).await.limits(|limits| limits.poll_floor = floor).start().await;
-        local.store.loses_hints();
+        local.bus.loses_hints();
         wires.push(local.wire().await);
         locals.push(local);
     }

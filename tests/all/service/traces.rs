@@ -3,6 +3,8 @@
 use opentelemetry_proto::tonic::trace::v1::Span;
 use plybook_tests::collector::{Collector, attribute, collector};
 use plybook_tests::node::{self, Node};
+use plybook_tests::patience::until;
+use plybook_tests::ports::Nobody;
 use plybook_tests::postgres;
 use plybook_tests::refused::Refused;
 use plybook_tests::wire::PlayedGame;
@@ -137,6 +139,35 @@ async fn no_seed_and_no_password_is_in_logs_or_spans() {
     }
     for form in [PASSWORD.to_owned(), base64(PASSWORD.as_bytes())] {
         assert!(!shown.contains(&form), "the password is in the logs");
+    }
+}
+
+/// The server is away: that is one warning, however often it is looked for, and no call is harmed. User, password and
+/// token are in no line, whatever is logged.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_nats_server_that_is_away_is_one_warning_without_its_password() {
+    const USER: &str = "wakes-for-plybook";
+    const PASSWORD: &str = "correct-horse-battery";
+    let (database, folder, nobody) = (postgres::database().await, tempfile::tempdir().unwrap(), Nobody::new());
+    for login in [format!("{USER}:{PASSWORD}"), PASSWORD.to_owned()] {
+        for (level, name) in [("info,plybook_store=debug", "quiet"), ("trace,async_nats=trace", "loud")] {
+            let log = folder.path().join(name);
+            let wake = format!("nats://{login}@{}", nobody.address());
+            let node = node::over(&database.url).with(&["--log", level, "--wake", &wake]).logs_to(&log).start();
+            node.wire().await.game().await.play("a1 b1 a2 b2 a3").await;
+            let logged = || as_text(&std::fs::read(&log).unwrap());
+            until("it was looked for again", async || logged().matches("over NATS are still lost").count() >= 2).await;
+            end(node);
+            let logged = logged();
+            assert_eq!(logged.contains("async_nats"), name == "loud");
+            assert_eq!(logged.matches("over NATS are lost").count(), 1, "{logged}");
+            for secret in [USER, PASSWORD, &base64(PASSWORD.as_bytes())] {
+                assert!(!logged.contains(secret), "{secret} is in the logs");
+            }
+            if name == "quiet" {
+                assert_eq!(logged.matches("\"WARN\"").count() + logged.matches("\"ERROR\"").count(), 1, "{logged}");
+            }
+        }
     }
 }
 

@@ -132,13 +132,13 @@ impl Games {
 
     /// In a task of its own, so that a caller who goes away does not drop it midway.
     pub(super) async fn store_new(&self, new: NewGame) -> Result<Create, Refusal> {
-        let (store, hub) = (Arc::clone(&self.store), Arc::clone(&self.hub));
+        let (store, hub, wakes) = (Arc::clone(&self.store), Arc::clone(&self.hub), Arc::clone(&self.wakes));
         let (key, last) = (new.key, Seq(1 + new.given.len() as u32));
         let created = tokio::spawn(async move {
             let created = store.create(new).await;
             if matches!(created, Ok(Create::Created)) {
                 hub.created(key);
-                store.publish(Wake { key, seq: last });
+                wakes.publish(Wake { key, seq: last });
             }
             created
         });

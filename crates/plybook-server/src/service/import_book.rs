@@ -39,13 +39,13 @@ pub(super) async fn answer(
     let (registry, keys) = (service.games.registry_shared(), Arc::clone(&service.keys));
     let imported = service.clock.now();
     let foreign = Foreign { imported, by: caller.principal.to_string(), signature: None };
-    let (store, hub) = (Arc::clone(service.games.store()), Arc::clone(&service.hub));
+    let (store, wakes, hub) = (Arc::clone(service.games.store()), Arc::clone(service.games.wakes()), Arc::clone(&service.hub));
     let keep = async move {
-        let keep = keep(Arc::clone(&store), registry, keys, &caller, foreign, file, slot).await?;
+        let keep = keep(store, registry, keys, &caller, foreign, file, slot).await?;
         if let (false, Ok(game)) = (keep.repeated, requests::game_id(&keep.game_id)) {
             let key = caller.game(game);
             hub.created(key);
-            store.publish(Wake { key, seq: requests::seq(keep.entries) });
+            wakes.publish(Wake { key, seq: requests::seq(keep.entries) });
         }
         Ok(keep)
     };
