@@ -11,6 +11,7 @@
 //! | [`counts`] | how they travelled |
 //! | [`floor`] | what that database can do at most, for benchmarks |
 //! | [`sqlite`] | the embedded default: one file, one node |
+//! | [`nats`] | where NATS servers are, and who goes to them |
 //! | [`wake`] | hints between nodes, and what carries them |
 //! | [`due`] | what has to be done later, by whichever node comes first |
 //! | [`outage`] | times when no node was there |
@@ -31,6 +32,7 @@ pub mod foreign;
 mod gather;
 mod migrations;
 pub mod month;
+pub mod nats;
 pub mod outage;
 mod page;
 pub mod postgres;

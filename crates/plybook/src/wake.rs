@@ -44,6 +44,9 @@ impl WakeArgs {
         match wake {
             // Sessions that are lent hear nothing.
             None if options.pooled && options.wake_url.is_none() => Ok(Waking::Poll),
+            Some("postgres") if options.pooled && options.wake_url.is_none() => {
+                Err(usage("--wake postgres needs sessions that stay: name the database itself, and no pooler, by --wake-database"))
+            }
             None | Some("postgres") => Ok(Waking::Postgres(options.clone())),
             Some("poll") => Ok(Waking::Poll),
             Some(address) if address.starts_with("nats://") || address.starts_with("tls://") => {

@@ -1,14 +1,12 @@
 //! Hints over core NATS: one subject a site, one connection a node.
 //!
 //! Invariant: a node says that it may have missed something only once its own word has come back to it, so
-//! whatever is published later is heard. User and password of an address stand in no log.
+//! whatever is published later is heard.
 
-use std::fmt;
-use std::str::FromStr as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use async_nats::{Client, ConnectOptions, Event, ServerAddr, Subscriber};
+use async_nats::{Client, Event, Subscriber};
 use async_trait::async_trait;
 use futures::StreamExt as _;
 use plybook_core::Uuid;
@@ -18,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::error::Error;
+use crate::nats::NatsAddress;
 use crate::wake::backoff::{Backoff, Notice};
 use crate::wake::packed::{Hints, gather, pack, unpack};
 use crate::wake::{ANSWER_WITHIN, INTERVAL, News, QUEUE, Wake, Wakes, hand_on};
@@ -30,86 +29,22 @@ const SUBJECT: &str = "plybook.wake";
 /// A line that was cut without a word is found out after three of these.
 const PING: Duration = Duration::from_secs(5);
 
-/// How to reach NATS.
-#[derive(Clone)]
+/// Which NATS servers carry hints, and between which nodes.
+#[derive(Clone, Debug)]
 pub struct NatsOptions {
-    servers: Vec<ServerAddr>,
-    login: Login,
+    address: NatsAddress,
     site: String,
 }
 
-#[derive(Clone)]
-enum Login {
-    Nobody,
-    Token(String),
-    User(String, String),
-}
-
 impl NatsOptions {
-    /// `nats://user:password@host:4222` or `nats://token@host`, `tls://` for a line that must be encrypted; several
-    /// servers of a cluster with commas between them. Only nodes of the same site hear one another.
+    /// At these [addresses](NatsAddress::read). Only nodes of the same site hear one another.
     pub fn new(addresses: &str, site: &str) -> Result<NatsOptions, Error> {
         let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if site.is_empty() || site.len() > SITE_MAX || !site.chars().all(fits) {
             return Err(Error::Config(format!("the name of a site is 1 to {SITE_MAX} letters, digits, - and _")));
         }
-        let (mut servers, mut login) = (Vec::new(), Login::Nobody);
-        for address in addresses.split(',') {
-            let (server, said) = read(address)?;
-            servers.push(server);
-            if !matches!(said, Login::Nobody) {
-                login = said;
-            }
-        }
-        Ok(NatsOptions { servers, login, site: site.to_owned() })
+        Ok(NatsOptions { address: NatsAddress::read(addresses)?, site: site.to_owned() })
     }
-
-    fn connect(&self) -> ConnectOptions {
-        let options = ConnectOptions::new().name("plybook").retry_on_initial_connect().ping_interval(PING);
-        match &self.login {
-            Login::Nobody => options,
-            Login::Token(token) => options.token(token.clone()),
-            Login::User(user, password) => options.user_and_password(user.clone(), password.clone()),
-        }
-    }
-}
-
-impl fmt::Debug for NatsOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NatsOptions").field("servers", &self.servers).field("site", &self.site).finish_non_exhaustive()
-    }
-}
-
-/// A server's address without what must not be logged, and that.
-fn read(address: &str) -> Result<(ServerAddr, Login), Error> {
-    if !(address.starts_with("nats://") || address.starts_with("tls://")) {
-        return Err(Error::Config("a NATS address begins with nats:// or tls://".to_owned()));
-    }
-    let unread = |why: &dyn fmt::Display| Error::Config(format!("the NATS address cannot be read: {why}"));
-    let mut url = ServerAddr::from_str(address).map_err(|error| unread(&error))?.into_inner();
-    if url.host_str().is_none_or(str::is_empty) {
-        return Err(unread(&"it names no host"));
-    }
-    let (user, password) = (decoded(url.username()), url.password().map(decoded));
-    let login = match (user.is_empty(), password) {
-        (true, None) => Login::Nobody,
-        (_, Some(password)) => Login::User(user, password),
-        (false, None) => Login::Token(user),
-    };
-    url.set_username("").and_then(|()| url.set_password(None)).map_err(|()| unread(&"it names no host"))?;
-    Ok((ServerAddr::from_url(url).map_err(|error| unread(&error))?, login))
-}
-
-/// An address has `%40` for `@`.
-fn decoded(text: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
-    while let Some((&first, behind)) = rest.split_first() {
-        let escaped = (first == b'%').then(|| behind.get(..2)).flatten();
-        let byte = escaped.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
-        bytes.push(byte.unwrap_or(first));
-        rest = if byte.is_some() { &behind[2..] } else { behind };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Both ends of the hints of one node.
@@ -193,11 +128,11 @@ impl Line {
     async fn open(options: &NatsOptions) -> Result<Line, Error> {
         let (told, standing) = watch::channel(Standing::default());
         let notice = Arc::new(Mutex::new(Notice::new("wake-ups over NATS")));
-        let connecting = options.connect().event_callback(move |event| {
+        let connecting = options.address.connect().retry_on_initial_connect().ping_interval(PING).event_callback(move |event| {
             hear_of(&event, &told, &notice);
             std::future::ready(())
         });
-        let client = connecting.connect(options.servers.clone()).await.map_err(|error| Error::Unavailable(format!("NATS: {error}")))?;
+        let client = connecting.connect(options.address.servers()).await.map_err(|error| Error::Unavailable(format!("NATS: {error}")))?;
         let subject = format!("{SUBJECT}.{}", options.site).into();
         Ok(Line { client, subject, node: Uuid::new_v4(), standing })
     }
@@ -338,26 +273,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bad_address_is_a_sentence() {
-        for address in ["", "nats", "http://host", "nats://", "nats://host:port", "nats://a,b", "nats://a,"] {
-            let refused = NatsOptions::new(address, SITE_DEFAULT);
-            assert!(matches!(refused, Err(Error::Config(_))), "{address}: {refused:?}");
-        }
+    fn a_name_that_no_subject_can_have_is_a_sentence() {
         for site in ["", "a.b", "*", ">", "a b", &"x".repeat(65)] {
             assert!(matches!(NatsOptions::new("nats://host", site), Err(Error::Config(_))), "{site}");
         }
-    }
-
-    #[test]
-    fn no_secret_is_printed_and_each_is_kept() {
-        let options = NatsOptions::new("nats://m%40e:se%3acret@one:4222,tls://two", "site").unwrap();
-        assert!(matches!(&options.login, Login::User(user, password) if user == "m@e" && password == "se:cret"));
-        let told = format!("{options:?} {:?}", options.connect());
-        assert!(!told.contains("cret") && !told.contains("m%40e"), "{told}");
-        assert!(told.contains("one") && told.contains("two"), "{told}");
-        let options = NatsOptions::new("nats://tok%25en@one", "site").unwrap();
-        assert!(matches!(&options.login, Login::Token(token) if token == "tok%en"));
-        assert!(!format!("{options:?}").contains("tok"));
-        assert!(matches!(NatsOptions::new("nats://[::1]:4222", "site").unwrap().login, Login::Nobody));
+        assert!(NatsOptions::new("nats://host", SITE_DEFAULT).is_ok());
     }
 }
