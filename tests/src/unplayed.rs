@@ -26,6 +26,7 @@ pub fn games(store: &Arc<dyn Store>) -> (Arc<Games>, CancellationToken) {
     let (refusals, _) = RefusalLog::start(Arc::clone(store), Arc::clone(&clock), &limits);
     let means = Means {
         store: Arc::clone(store),
+        wakes: crate::bus::none(),
         registry: Registry::standard(),
         clock,
         ids: Arc::new(SystemIds),
