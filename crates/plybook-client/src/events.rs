@@ -3,14 +3,12 @@
 //! Invariant: entries come in order, each once. A connection that breaks, ends in a draining server,
 //! or falls silent is made again, from the last entry that was given out.
 
-use std::time::Duration;
-
 use futures::Stream;
 use plybook_proto::v1;
 use plybook_proto::v1::stream_events_response::Frame;
-use tonic::Streaming;
 
 use crate::client::Client;
+use crate::connection::{Broken, Connection, Frames};
 use crate::error::{Error, Failure};
 use crate::patience::Patience;
 
@@ -20,15 +18,8 @@ pub struct Events {
     client: Client,
     game_id: String,
     last: u64,
-    connection: Connection,
+    connection: Connection<v1::StreamEventsResponse>,
     patience: Patience,
-}
-
-#[derive(Debug)]
-enum Connection {
-    None,
-    Open { route: usize, frames: Box<Streaming<v1::StreamEventsResponse>> },
-    Ended,
 }
 
 impl Events {
@@ -47,31 +38,29 @@ impl Events {
     /// May be dropped while it waits, as in `select!`: no entry is lost.
     pub async fn next(&mut self) -> Option<Result<v1::Event, Error>> {
         loop {
-            let failure = match &mut self.connection {
+            let broken = match &mut self.connection {
                 Connection::Ended => return None,
                 Connection::None => match self.open().await {
                     Ok(()) => continue,
-                    Err((route, failure)) => (route, failure),
+                    Err(broken) => broken,
                 },
-                Connection::Open { route, frames } => {
-                    let route = *route;
-                    match tokio::time::timeout(self.client.options.silence, frames.message()).await {
-                        Ok(Ok(Some(frame))) => match self.take(frame) {
+                Connection::Open(frames) => match frames.next(self.client.options.silence).await {
+                    Ok(Some(frame)) => {
+                        let route = frames.route();
+                        match self.take(frame) {
                             Ok(Some(event)) => return Some(Ok(event)),
                             Ok(None) => continue,
                             Err(failure) => (route, failure),
-                        },
-                        Ok(Ok(None)) => {
-                            self.connection = Connection::Ended;
-                            return None;
                         }
-                        Ok(Err(status)) => (route, Failure::of(&status)),
-                        Err(_) => (route, Failure::Again { why: "the stream fell silent".to_owned(), not_before: None }),
                     }
-                }
+                    Ok(None) => {
+                        self.connection = Connection::Ended;
+                        return None;
+                    }
+                    Err(broken) => broken,
+                },
             };
-            if let Err(error) = self.after(failure).await {
-                self.connection = Connection::Ended;
+            if let Err(error) = self.connection.breaks(&self.client, &mut self.patience, broken).await {
                 return Some(Err(error));
             }
         }
@@ -82,7 +71,7 @@ impl Events {
         futures::stream::unfold(self, |mut events| async move { events.next().await.map(|event| (event, events)) })
     }
 
-    async fn open(&mut self) -> Result<(), (usize, Failure)> {
+    async fn open(&mut self) -> Result<(), Broken> {
         let (route, channel) = self.client.routes.current();
         let heartbeat = self.client.options.silence / 3;
         let request = v1::StreamEventsRequest {
@@ -92,14 +81,9 @@ impl Events {
             ..Default::default()
         };
         let mut games = self.client.games(channel);
-        match tokio::time::timeout(self.client.options.timeout, games.stream_events(request)).await {
-            Ok(Ok(response)) => {
-                self.connection = Connection::Open { route, frames: Box::new(response.into_inner()) };
-                Ok(())
-            }
-            Ok(Err(status)) => Err((route, Failure::of(&status))),
-            Err(_) => Err((route, Failure::Again { why: "the stream did not open".to_owned(), not_before: None })),
-        }
+        let frames = Frames::ask(route, self.client.options.timeout, games.stream_events(request)).await?;
+        self.connection = Connection::Open(frames);
+        Ok(())
     }
 
     fn take(&mut self, frame: v1::StreamEventsResponse) -> Result<Option<v1::Event>, Failure> {
@@ -118,18 +102,5 @@ impl Events {
             self.connection = Connection::Ended;
         }
         Ok(Some(event))
-    }
-
-    async fn after(&mut self, (route, failure): (usize, Failure)) -> Result<(), Error> {
-        self.connection = Connection::None;
-        match failure {
-            Failure::Final(refused) => Err(refused.into()),
-            Failure::Again { why, not_before } => {
-                self.client.routes.leave(route);
-                let pause: Duration = self.patience.spend(why, not_before)?;
-                tokio::time::sleep(pause).await;
-                Ok(())
-            }
-        }
     }
 }

@@ -6,10 +6,10 @@
 use futures::Stream;
 use plybook_proto::v1;
 use plybook_proto::v1::stream_all_events_response::Frame;
-use tonic::Streaming;
 
 use crate::client::Client;
-use crate::error::{Error, Failure};
+use crate::connection::{Broken, Connection, Frames};
+use crate::error::Error;
 use crate::patience::Patience;
 
 /// Where a feed begins, and what it is of.
@@ -42,15 +42,8 @@ pub struct Feed {
     client: Client,
     start: FeedStart,
     caught_up: bool,
-    connection: Connection,
+    connection: Connection<v1::StreamAllEventsResponse>,
     patience: Patience,
-}
-
-#[derive(Debug)]
-enum Connection {
-    None,
-    Open { route: usize, frames: Box<Streaming<v1::StreamAllEventsResponse>> },
-    Ended,
 }
 
 impl Feed {
@@ -70,30 +63,25 @@ impl Feed {
     /// May be dropped while it waits, as in `select!`: nothing is lost.
     pub async fn next(&mut self) -> Option<Result<Fed, Error>> {
         loop {
-            let failure = match &mut self.connection {
+            let broken = match &mut self.connection {
                 Connection::Ended => return None,
                 Connection::None => match self.open().await {
                     Ok(()) => continue,
-                    Err(failure) => failure,
+                    Err(broken) => broken,
                 },
-                Connection::Open { route, frames } => {
-                    let route = *route;
-                    match tokio::time::timeout(self.client.options.silence, frames.message()).await {
-                        Ok(Ok(Some(frame))) => match self.take(frame) {
-                            Some(fed) => return Some(Ok(fed)),
-                            None => continue,
-                        },
-                        Ok(Ok(None)) => {
-                            self.connection = Connection::Ended;
-                            return None;
-                        }
-                        Ok(Err(status)) => (route, Failure::of(&status)),
-                        Err(_) => (route, Failure::Again { why: "the feed fell silent".to_owned(), not_before: None }),
+                Connection::Open(frames) => match frames.next(self.client.options.silence).await {
+                    Ok(Some(frame)) => match self.take(frame) {
+                        Some(fed) => return Some(Ok(fed)),
+                        None => continue,
+                    },
+                    Ok(None) => {
+                        self.connection = Connection::Ended;
+                        return None;
                     }
-                }
+                    Err(broken) => broken,
+                },
             };
-            if let Err(error) = self.after(failure).await {
-                self.connection = Connection::Ended;
+            if let Err(error) = self.connection.breaks(&self.client, &mut self.patience, broken).await {
                 return Some(Err(error));
             }
         }
@@ -119,7 +107,7 @@ impl Feed {
         })
     }
 
-    async fn open(&mut self) -> Result<(), (usize, Failure)> {
+    async fn open(&mut self) -> Result<(), Broken> {
         let (route, channel) = self.client.routes.current();
         let heartbeat = self.client.options.silence / 3;
         let FeedStart { resume_token, from_now, filter, stop_at_head } = self.start.clone();
@@ -131,14 +119,9 @@ impl Feed {
             heartbeat_interval: heartbeat.try_into().ok(),
         };
         let mut audit = self.client.audit(channel);
-        match tokio::time::timeout(self.client.options.timeout, audit.stream_all_events(request)).await {
-            Ok(Ok(response)) => {
-                self.connection = Connection::Open { route, frames: Box::new(response.into_inner()) };
-                Ok(())
-            }
-            Ok(Err(status)) => Err((route, Failure::of(&status))),
-            Err(_) => Err((route, Failure::Again { why: "the feed did not open".to_owned(), not_before: None })),
-        }
+        let frames = Frames::ask(route, self.client.options.timeout, audit.stream_all_events(request)).await?;
+        self.connection = Connection::Open(frames);
+        Ok(())
     }
 
     fn take(&mut self, frame: v1::StreamAllEventsResponse) -> Option<Fed> {
@@ -149,18 +132,6 @@ impl Feed {
             Frame::Checkpoint(checkpoint) => Some(Fed::Checkpoint(checkpoint)),
             // After a break history is over again.
             Frame::CaughtUp(_) => (!std::mem::replace(&mut self.caught_up, true)).then_some(Fed::CaughtUp),
-        }
-    }
-
-    async fn after(&mut self, (route, failure): (usize, Failure)) -> Result<(), Error> {
-        self.connection = Connection::None;
-        match failure {
-            Failure::Final(refused) => Err(refused.into()),
-            Failure::Again { why, not_before } => {
-                self.client.routes.leave(route);
-                tokio::time::sleep(self.patience.spend(why, not_before)?).await;
-                Ok(())
-            }
         }
     }
 }

@@ -32,6 +32,7 @@
 //! ```
 
 pub mod client;
+mod connection;
 pub mod error;
 pub mod events;
 pub mod feed;
