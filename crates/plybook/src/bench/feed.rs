@@ -157,11 +157,8 @@ impl Contender for Live {
     async fn slice(&mut self, lasts: Duration) -> anyhow::Result<Slice> {
         let (movers, mut slice) = load::run(std::mem::take(&mut self.movers), lasts).await?;
         self.movers = movers;
-        let mut after = Slice { lasted: slice.lasted, ..Slice::default() };
-        self.movers.iter().flat_map(|mover| &mover.after).for_each(|took| after.count(1, *took));
-        for (name, percent) in [("after_answer_p50_ms", 50), ("after_answer_p99_ms", 99)] {
-            slice.more.extend(after.percentile_ms(percent).map(|ms| (name, ms)));
-        }
+        let after = Slice::of(slice.lasted, self.movers.iter().flat_map(|mover| &mover.after));
+        slice.more.extend(after.after_answer());
         Ok(slice)
     }
 }

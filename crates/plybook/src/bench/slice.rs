@@ -24,6 +24,12 @@ pub(super) struct Slice {
 }
 
 impl Slice {
+    /// One unit for each of these.
+    pub(super) fn of<'a>(lasted: Duration, took: impl Iterator<Item = &'a Duration>) -> Slice {
+        let took: Vec<Duration> = took.copied().collect();
+        Slice { lasted, units: took.len() as u64, took, ..Slice::default() }
+    }
+
     /// Counts an answer.
     pub(super) fn count(&mut self, units: u64, took: Duration) {
         self.units += units;
@@ -48,6 +54,12 @@ impl Slice {
         let at = (took.len() * percent).div_ceil(100).saturating_sub(1);
         let (_, found, _) = (at < took.len()).then(|| took.select_nth_unstable(at))?;
         Some(found.as_secs_f64() * 1_000.0)
+    }
+
+    /// The figures of a workload whose times run from an answer until a follower has the entry.
+    pub(super) fn after_answer(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let names = [("after_answer_p50_ms", 50), ("after_answer_p99_ms", 99)];
+        names.into_iter().filter_map(|(name, percent)| Some((name, self.percentile_ms(percent)?)))
     }
 
     /// A figure of the workload's own.

@@ -161,12 +161,9 @@ impl Contender for Watch {
     async fn slice(&mut self, lasts: Duration) -> anyhow::Result<Slice> {
         let (movers, mut slice) = load::run(std::mem::take(&mut self.movers), lasts).await?;
         self.movers = movers;
-        let mut after = Slice { lasted: slice.lasted, ..Slice::default() };
-        self.movers.iter().flat_map(|mover| &mover.after).for_each(|took| after.count(1, *took));
+        let after = Slice::of(slice.lasted, self.movers.iter().flat_map(|mover| &mover.after));
         slice.more.push(("moves_per_s", after.rate()));
-        for (name, percent) in [("after_answer_p50_ms", 50), ("after_answer_p99_ms", 99)] {
-            slice.more.extend(after.percentile_ms(percent).map(|ms| (name, ms)));
-        }
+        slice.more.extend(after.after_answer());
         slice.more.extend(self.grown.map(|bytes| ("memory_bytes_per_stream", bytes)));
         Ok(slice)
     }
