@@ -3,7 +3,9 @@
 use plybook_proto::v1;
 use plybook_tests::held::Held;
 use plybook_tests::injected::over_postgres;
-use plybook_tests::postgres;
+use plybook_tests::node;
+use plybook_tests::patience::until;
+use plybook_tests::postgres::{self, own};
 use plybook_tests::wire::{Feed, Wire};
 
 use super::{file_node, two_nodes};
@@ -53,6 +55,32 @@ async fn scenario_46_an_entry_that_commits_late_is_not_skipped_by_the_feed() {
     }
     let mut resumed = b.feed().from(&between).open().await;
     assert_eq!(of_games(&mut resumed, &[&one.id, &other.id], 2).await, wanted);
+}
+
+/// Row 46's neighbour: whoever operates the service learns whose transaction it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scenario_46_the_log_names_the_transaction_that_holds_the_feed_up() {
+    let cluster = own::cluster().await;
+    let (database, folder) = (cluster.database().await, tempfile::tempdir().unwrap());
+    let log = folder.path().join("log");
+    let node = node::over(&database.url).logs_to(&log).start();
+    let wire = node.wire().await;
+    let mut game = wire.game().await;
+    let mut feed = wire.feed().open().await;
+    feed.history().await;
+    let held = Held::over(&database, "SET application_name = 'a forgotten job'; CREATE TABLE elsewhere (n int)").await;
+    let pid = database.column("SELECT pid::text FROM pg_stat_activity WHERE application_name = 'a forgotten job'").await.remove(0);
+    let event = game.play("a1").await;
+    let named =
+        || std::fs::read_to_string(&log).unwrap().lines().find(|line| line.contains("keeps entries from the feed")).map(str::to_owned);
+    until("the log names it", async || named().is_some()).await;
+    let line = named().unwrap();
+    for words in ["a forgotten job", "idle in transaction", &pid] {
+        assert!(line.contains(words), "{line}");
+    }
+    assert!(!line.contains("CREATE TABLE"), "{line}");
+    held.release().await;
+    assert_eq!(feed.event().await, event);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -71,7 +71,7 @@ async fn history_comes_from_a_standby_and_what_it_lacks_from_the_first_database(
 
     let asked = store.replica();
     for _ in 0..10 {
-        assert_eq!(store.feed(TenantId::DEFAULT, Some(&whole[25].cursor), 6).await.unwrap().rows, []);
+        assert_eq!(store.feed_history(TenantId::DEFAULT, Some(&whole[25].cursor), 6).await.unwrap().rows, []);
     }
     let in_vain = store.replica().passed_on - asked.passed_on;
     assert!(in_vain <= 4, "the tail is asked of the first database at once: {in_vain}");
