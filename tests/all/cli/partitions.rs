@@ -64,7 +64,7 @@ async fn a_packed_month_is_served_as_before() {
     assert!(row(partitions(&database, &["list"]).ok()).ends_with(" 4 0 packed"));
     assert_eq!(told(&cold.wire().await, &games).await.0, before.0);
     run(&["verify", "--database", &database.url], "").ok();
-    partitions(&database, &["pack", LONG_AGO]).fails(2, "has no partition");
+    partitions(&database, &["pack", LONG_AGO]).fails(2, "is packed already");
     partitions(&database, &["drop", LONG_AGO]).fails(2, "is gone already");
 }
 

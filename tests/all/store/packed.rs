@@ -236,6 +236,13 @@ async fn a_month_is_packed_again_from_the_beginning() {
     assert_eq!(store.entries(key, Seq::ZERO, 9).await.unwrap().len(), 2);
     settled(&store).await;
     assert_eq!(feed(&store, None, 9).await.len(), 2);
+    // Nor does it stand in for a book that was lost.
+    let lost = new_game(key_in(month()), request(0));
+    database.execute(&format!("INSERT INTO packed_book SELECT 1, '{}', 1, 1, '{first}', 'half'", lost.key.game)).await;
+    assert_eq!(store.entries(lost.key, Seq::ZERO, 9).await.unwrap(), []);
+    assert_eq!(store.last(lost.key).await.unwrap(), None);
+    assert_eq!(store.find_request(lost.key, lost.request.id).await.unwrap(), None);
+    assert_eq!(store.headings(TenantId::DEFAULT, &[lost.key.game]).await.unwrap(), []);
     partitions(&database).await.pack(month()).await.unwrap();
     assert_eq!(store.entries(key, Seq::ZERO, 9).await.unwrap().len(), 2);
     assert_eq!(feed(&store, None, 9).await.len(), 2);

@@ -1,7 +1,8 @@
 //! Months that were packed: read where the live tables have nothing.
 //!
 //! Invariant: whoever looked into the live tables first, and found a game's rows gone, finds them here: a month leaves there and
-//! appears here in one commit, and each look is a statement, and so a snapshot, of its own.
+//! appears here in one commit, and each look is a statement, and so a snapshot, of its own. What is written of a month
+//! before that commit is never read.
 
 pub(super) mod blob;
 
@@ -42,7 +43,7 @@ pub(super) fn is_settled(month: Month, now: Time) -> bool {
 /// Entries of a game after this one, at most so many.
 pub(super) async fn entries(link: &Link, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error> {
     let question =
-        query("SELECT bytes FROM packed_book WHERE tenant_id = $1 AND game_id = $2 AND last_seq > $3 ORDER BY first_seq LIMIT $4")
+        query("SELECT bytes FROM packed_book JOIN packed_month USING (tenant_id, month) WHERE tenant_id = $1 AND game_id = $2 AND last_seq > $3 ORDER BY first_seq LIMIT $4")
             .bind(key.tenant.0)
             .bind(key.game)
             .bind(seq_column(after))
@@ -63,7 +64,7 @@ pub(super) async fn entries(link: &Link, key: GameKey, after: Seq, limit: u32) -
 }
 
 pub(super) async fn last(link: &Link, key: GameKey) -> Result<Option<StoredEntry>, Error> {
-    let question = query("SELECT bytes FROM packed_book WHERE tenant_id = $1 AND game_id = $2 ORDER BY first_seq DESC LIMIT 1")
+    let question = query("SELECT bytes FROM packed_book JOIN packed_month USING (tenant_id, month) WHERE tenant_id = $1 AND game_id = $2 ORDER BY first_seq DESC LIMIT 1")
         .bind(key.tenant.0)
         .bind(key.game);
     let rows = link.rows(question).await.map_err(classify)?;
@@ -77,7 +78,11 @@ pub(super) async fn find_request(link: &Link, key: GameKey, request_id: Uuid) ->
 
 /// Asks for a whole book.
 pub(super) fn book(key: GameKey) -> Question<'static> {
-    query("SELECT bytes FROM packed_book WHERE tenant_id = $1 AND game_id = $2 ORDER BY first_seq").bind(key.tenant.0).bind(key.game)
+    query(
+        "SELECT bytes FROM packed_book JOIN packed_month USING (tenant_id, month) WHERE tenant_id = $1 AND game_id = $2 ORDER BY first_seq",
+    )
+    .bind(key.tenant.0)
+    .bind(key.game)
 }
 
 /// The same in what [`book`] was answered with.
@@ -103,11 +108,11 @@ pub(super) async fn ends(link: &Link, tenant: TenantId, games: &[Uuid]) -> Resul
     }
     let question = query(
         "SELECT p.bytes FROM unnest($2::uuid[]) AS asked (game_id) CROSS JOIN LATERAL (
-             (SELECT b.first_seq, b.bytes FROM packed_book b
-              WHERE b.tenant_id = $1 AND b.game_id = asked.game_id ORDER BY b.first_seq LIMIT 1)
+             (SELECT b.first_seq, b.bytes FROM packed_book b JOIN packed_month USING (tenant_id, month)
+              WHERE tenant_id = $1 AND b.game_id = asked.game_id ORDER BY b.first_seq LIMIT 1)
              UNION ALL
-             (SELECT b.first_seq, b.bytes FROM packed_book b
-              WHERE b.tenant_id = $1 AND b.game_id = asked.game_id ORDER BY b.first_seq DESC LIMIT 1)) AS p",
+             (SELECT b.first_seq, b.bytes FROM packed_book b JOIN packed_month USING (tenant_id, month)
+              WHERE tenant_id = $1 AND b.game_id = asked.game_id ORDER BY b.first_seq DESC LIMIT 1)) AS p",
     )
     .bind(tenant.0)
     .bind(games);
@@ -129,7 +134,7 @@ pub(super) async fn ends(link: &Link, tenant: TenantId, games: &[Uuid]) -> Resul
 /// The packed entry at a place of the feed.
 pub(super) async fn at(link: &Link, tenant: TenantId, place: Place) -> Result<Option<StoredEntry>, Error> {
     let (_, _, game, seq) = place;
-    let question = query("SELECT bytes FROM packed_book WHERE tenant_id = $1 AND game_id = $2 AND first_seq <= $3 AND last_seq >= $3")
+    let question = query("SELECT bytes FROM packed_book JOIN packed_month USING (tenant_id, month) WHERE tenant_id = $1 AND game_id = $2 AND first_seq <= $3 AND last_seq >= $3")
         .bind(tenant.0)
         .bind(game)
         .bind(seq_column(seq));

@@ -191,10 +191,14 @@ impl Partitions {
         question.fetch_one(&mut self.connection).await.and_then(|row| row.try_get(0)).map_err(classify)
     }
 
+    async fn is_packed(&mut self, month: Month) -> Result<bool, Error> {
+        let question = query("SELECT EXISTS (SELECT FROM packed_month WHERE month = $1)").bind(month.first_id());
+        question.fetch_one(&mut self.connection).await.and_then(|row| row.try_get(0)).map_err(classify)
+    }
+
     /// Looks into the key, tenant by tenant.
     async fn refuse_if_begun(&mut self, month: Month) -> Result<(), Error> {
-        let packed = query("SELECT 1 FROM packed_month WHERE month = $1 LIMIT 1").bind(month.first_id());
-        if packed.fetch_optional(&mut self.connection).await.map_err(classify)?.is_some() {
+        if self.is_packed(month).await? {
             return Err(Error::Config(format!("{month} is packed already")));
         }
         let question = query(

@@ -48,8 +48,9 @@ impl Partitions {
         self.connection.execute("SET idle_in_transaction_session_timeout = 0; BEGIN").await.map_err(classify)?;
         let packed = self.pack_under_lock(&mut writer, month).await;
         let end = if packed.is_ok() { "COMMIT" } else { "ROLLBACK" };
-        self.connection.execute(end).await.map_err(classify)?;
-        packed
+        let ended = self.connection.execute(end).await.map_err(classify);
+        let packed = packed?;
+        ended.map(|_| packed)
     }
 
     /// Drops the table that a packed month came from, once it was compared again.
@@ -73,6 +74,9 @@ impl Partitions {
 
     async fn refuse_to_pack(&mut self, month: Month) -> Result<(), Error> {
         let refuse = |why: String| Err(Error::Config(format!("{month} is not packed: {why}")));
+        if self.is_packed(month).await? {
+            return refuse("it is packed already".to_owned());
+        }
         let now = self.now().await?;
         if !is_settled(month, now) {
             return refuse("it is not over for a week".to_owned());
