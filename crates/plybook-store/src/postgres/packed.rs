@@ -42,12 +42,14 @@ pub(super) fn is_settled(month: Month, now: Time) -> bool {
 
 /// Entries of a game after this one, at most so many.
 pub(super) async fn entries(link: &Link, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error> {
-    let question =
-        query("SELECT bytes FROM packed_book JOIN packed_month USING (tenant_id, month) WHERE tenant_id = $1 AND game_id = $2 AND last_seq > $3 ORDER BY first_seq LIMIT $4")
-            .bind(key.tenant.0)
-            .bind(key.game)
-            .bind(seq_column(after))
-            .bind(i64::from(limit) / ENTRIES as i64 + 2);
+    let question = query(
+        "SELECT bytes FROM packed_book b WHERE EXISTS (SELECT FROM packed_month m WHERE m.tenant_id = b.tenant_id AND m.month = b.month)
+           AND b.tenant_id = $1 AND game_id = $2 AND last_seq > $3 ORDER BY first_seq LIMIT $4",
+    )
+    .bind(key.tenant.0)
+    .bind(key.game)
+    .bind(seq_column(after))
+    .bind(i64::from(limit) / ENTRIES as i64 + 2);
     let mut last = after;
     let mut entries = Vec::new();
     for packed in blobs(&link.rows(question).await.map_err(classify)?)? {
@@ -64,9 +66,12 @@ pub(super) async fn entries(link: &Link, key: GameKey, after: Seq, limit: u32) -
 }
 
 pub(super) async fn last(link: &Link, key: GameKey) -> Result<Option<StoredEntry>, Error> {
-    let question = query("SELECT bytes FROM packed_book JOIN packed_month USING (tenant_id, month) WHERE tenant_id = $1 AND game_id = $2 ORDER BY first_seq DESC LIMIT 1")
-        .bind(key.tenant.0)
-        .bind(key.game);
+    let question = query(
+        "SELECT bytes FROM packed_book b WHERE EXISTS (SELECT FROM packed_month m WHERE m.tenant_id = b.tenant_id AND m.month = b.month)
+           AND b.tenant_id = $1 AND game_id = $2 ORDER BY first_seq DESC LIMIT 1",
+    )
+    .bind(key.tenant.0)
+    .bind(key.game);
     let rows = link.rows(question).await.map_err(classify)?;
     Ok(blobs(&rows)?.pop().map(|packed| packed.entry))
 }
@@ -79,7 +84,8 @@ pub(super) async fn find_request(link: &Link, key: GameKey, request_id: Uuid) ->
 /// Asks for a whole book.
 pub(super) fn book(key: GameKey) -> Question<'static> {
     query(
-        "SELECT bytes FROM packed_book JOIN packed_month USING (tenant_id, month) WHERE tenant_id = $1 AND game_id = $2 ORDER BY first_seq",
+        "SELECT bytes FROM packed_book b WHERE EXISTS (SELECT FROM packed_month m WHERE m.tenant_id = b.tenant_id AND m.month = b.month)
+           AND b.tenant_id = $1 AND game_id = $2 ORDER BY first_seq",
     )
     .bind(key.tenant.0)
     .bind(key.game)
@@ -108,11 +114,13 @@ pub(super) async fn ends(link: &Link, tenant: TenantId, games: &[Uuid]) -> Resul
     }
     let question = query(
         "SELECT p.bytes FROM unnest($2::uuid[]) AS asked (game_id) CROSS JOIN LATERAL (
-             (SELECT b.first_seq, b.bytes FROM packed_book b JOIN packed_month USING (tenant_id, month)
-              WHERE tenant_id = $1 AND b.game_id = asked.game_id ORDER BY b.first_seq LIMIT 1)
+             (SELECT b.first_seq, b.bytes FROM packed_book b
+              WHERE EXISTS (SELECT FROM packed_month m WHERE m.tenant_id = b.tenant_id AND m.month = b.month)
+                AND b.tenant_id = $1 AND b.game_id = asked.game_id ORDER BY b.first_seq LIMIT 1)
              UNION ALL
-             (SELECT b.first_seq, b.bytes FROM packed_book b JOIN packed_month USING (tenant_id, month)
-              WHERE tenant_id = $1 AND b.game_id = asked.game_id ORDER BY b.first_seq DESC LIMIT 1)) AS p",
+             (SELECT b.first_seq, b.bytes FROM packed_book b
+              WHERE EXISTS (SELECT FROM packed_month m WHERE m.tenant_id = b.tenant_id AND m.month = b.month)
+                AND b.tenant_id = $1 AND b.game_id = asked.game_id ORDER BY b.first_seq DESC LIMIT 1)) AS p",
     )
     .bind(tenant.0)
     .bind(games);
@@ -134,10 +142,13 @@ pub(super) async fn ends(link: &Link, tenant: TenantId, games: &[Uuid]) -> Resul
 /// The packed entry at a place of the feed.
 pub(super) async fn at(link: &Link, tenant: TenantId, place: Place) -> Result<Option<StoredEntry>, Error> {
     let (_, _, game, seq) = place;
-    let question = query("SELECT bytes FROM packed_book JOIN packed_month USING (tenant_id, month) WHERE tenant_id = $1 AND game_id = $2 AND first_seq <= $3 AND last_seq >= $3")
-        .bind(tenant.0)
-        .bind(game)
-        .bind(seq_column(seq));
+    let question = query(
+        "SELECT bytes FROM packed_book b WHERE EXISTS (SELECT FROM packed_month m WHERE m.tenant_id = b.tenant_id AND m.month = b.month)
+           AND b.tenant_id = $1 AND game_id = $2 AND first_seq <= $3 AND last_seq >= $3",
+    )
+    .bind(tenant.0)
+    .bind(game)
+    .bind(seq_column(seq));
     let found = blobs(&link.rows(question).await.map_err(classify)?)?;
     Ok(found.into_iter().find(|packed| packed.place() == place).map(|packed| packed.entry))
 }
