@@ -20,6 +20,7 @@ mod refusals;
 mod replay;
 mod replay_live;
 mod seat;
+mod sink;
 mod tail;
 mod terminal;
 mod verify;

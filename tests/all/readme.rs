@@ -151,7 +151,9 @@ async fn two_nodes_share_a_postgres_as_shown() {
     let output =
         tokio::task::spawn_blocking(move || session(&format!("trap 'kill $(jobs -p) || true' EXIT\n{tools}{path}{script}trap - EXIT\n")));
     let output = output.await.unwrap();
-    for part in ["has the schema of plybook", "SERVING", "X wins: line.", "GAME_STATE_CLOSED", "signed by key"] {
+    for part in
+        ["has the schema of plybook", "SERVING", "X wins: line.", "GAME_STATE_CLOSED", "entries were written to PLYBOOK", "signed by key"]
+    {
         assert!(output.contains(part), "{part:?} was not printed:\n{output}");
     }
 }

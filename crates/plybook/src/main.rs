@@ -10,6 +10,7 @@ mod database;
 mod drawing;
 mod exit;
 mod export;
+mod filter;
 mod import;
 mod keys;
 mod link;
@@ -20,6 +21,7 @@ mod refusals;
 mod replay;
 mod screen;
 mod serve;
+mod sink;
 mod suggest;
 mod tail;
 mod typed;
@@ -79,6 +81,8 @@ enum Command {
     /// Keeps .ply books of other servers as evidence, and plays recorded games through the API: Connect Four,
     /// Othello, gomoku, SGF, JSON lines
     Import(import::ImportArgs),
+    /// Writes every entry of every game into a stream of NATS JetStream, once
+    Sink(sink::SinkArgs),
     /// Measures this machine: moves, streams, books and bots, each beside what the database and the wire do at most
     Bench(bench::BenchArgs),
 }
@@ -102,6 +106,7 @@ async fn main() -> ExitCode {
         Command::Keygen(args) => keys::generate(&args),
         Command::Keys(args) => keys::list(args).await,
         Command::Import(args) => import::run(args).await,
+        Command::Sink(args) => sink::run(args).await,
         Command::Bench(args) => bench::run(args).await,
     };
     exit::code(result)

@@ -4,13 +4,14 @@
 //! there may see a line twice after a crash, and misses none.
 
 mod bookmark;
-mod line;
+pub(crate) mod line;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use plybook_client::{Client, Error, Fed, FeedStart};
 use plybook_proto::v1::{self, ErrorReason};
 
 use crate::exit::{Interrupts, usage};
+use crate::filter::FilterArgs;
 use crate::link::Link;
 use crate::screen::Screen;
 use bookmark::Bookmark;
@@ -24,15 +25,8 @@ const HELD_UP_SECONDS: i64 = 3;
 pub(crate) struct TailArgs {
     #[command(flatten)]
     link: Link,
-    /// Only games of this ruleset; repeat it for several
-    #[arg(long, value_name = "ID")]
-    ruleset: Vec<String>,
-    /// Only games with this player
-    #[arg(long, value_name = "PLAYER")]
-    player: Option<String>,
-    /// Only entries that leave their game in this state; repeat it for several: finished and closed are results
-    #[arg(long, value_enum)]
-    state: Vec<StateArg>,
+    #[command(flatten)]
+    filter: FilterArgs,
     /// Only what is stored from now on, instead of everything from the beginning
     #[arg(long)]
     from_now: bool,
@@ -47,14 +41,6 @@ pub(crate) struct TailArgs {
     json: bool,
 }
 
-/// A game's state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum StateArg {
-    Active,
-    Finished,
-    Closed,
-}
-
 /// Prints until the end that was asked for, or until told to stop.
 pub(crate) async fn run(args: TailArgs) -> anyhow::Result<()> {
     let mut interrupts = Interrupts::listen()?;
@@ -63,7 +49,7 @@ pub(crate) async fn run(args: TailArgs) -> anyhow::Result<()> {
     let start = FeedStart {
         resume_token: bookmark.token().to_owned(),
         from_now: args.from_now,
-        filter: args.filter(),
+        filter: args.filter.filter(),
         stop_at_head: args.until_head,
     };
     let printed = tokio::select! {
@@ -108,20 +94,5 @@ fn expired(error: Error, bookmark: &Bookmark) -> anyhow::Error {
     match bookmark.path() {
         Some(path) if of_the_token => usage(format!("{error}; {} does not fit: remove it to begin again", path.display())),
         _ => error.into(),
-    }
-}
-
-impl TailArgs {
-    fn filter(&self) -> v1::FeedFilter {
-        let state = |state: &StateArg| match state {
-            StateArg::Active => v1::GameState::Active,
-            StateArg::Finished => v1::GameState::Finished,
-            StateArg::Closed => v1::GameState::Closed,
-        };
-        v1::FeedFilter {
-            ruleset_ids: self.ruleset.clone(),
-            player_id: self.player.clone().unwrap_or_default(),
-            states: self.state.iter().map(|given| state(given).into()).collect(),
-        }
     }
 }

@@ -37,7 +37,7 @@ const OUTSIDE_OF_PURE: &[(&str, &[&str])] = &[
 /// Crates of the world that only some may know; the tests may know all.
 const RESERVED: &[(&str, &[&str])] = &[
     ("sqlx", &["plybook-store"]),
-    ("async-nats", &["plybook-store"]),
+    ("async-nats", &["plybook-store", "plybook"]),
     ("tonic", &["plybook-proto", "plybook-server", "plybook-client", "plybook"]),
     ("tonic-health", &["plybook-server"]),
     ("tonic-reflection", &["plybook-server"]),

@@ -30,7 +30,9 @@ impl Lines {
     /// The line of an entry.
     pub(super) async fn of(&mut self, event: &v1::Event, token: &str) -> String {
         if self.json {
-            return object(event, token).to_string();
+            let mut told = object(event);
+            told["resume_token"] = token.into();
+            return told.to_string();
         }
         let told = match &event.body {
             None => format!("cannot be read here: {}", one_line(&event.line)),
@@ -70,12 +72,13 @@ impl Lines {
     }
 }
 
-fn object(event: &v1::Event, token: &str) -> Value {
+/// The entry as an object.
+pub(crate) fn object(event: &v1::Event) -> Value {
     let outcome = event.outcome.as_ref().map(
         |outcome| json!({ "winners": outcome.winners, "cells": outcome.cells, "reason": outcome.reason, "no_result": outcome.no_result }),
     );
     json!({
-        "resume_token": token, "game_id": event.game_id, "seq": event.seq, "create_time": event.create_time.as_ref().map(|_| time(event)),
+        "game_id": event.game_id, "seq": event.seq, "create_time": event.create_time.as_ref().map(|_| time(event)),
         "kind": event.body.as_ref().map(kind), "actor": event.actor, "request_id": event.request_id, "line": event.line,
         "book_digest": hex(&event.book_digest), "outcome": outcome, "seat_to_move": event.seat_to_move,
         "revealed_seed": (!event.revealed_seed.is_empty()).then(|| hex(&event.revealed_seed)),
@@ -112,7 +115,8 @@ fn time(event: &v1::Event) -> String {
     Time::from_unix_ms(ms.saturating_add(u64::from(time.nanos.max(0).cast_unsigned()) / 1_000_000)).to_string()
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Bytes as digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
