@@ -55,6 +55,8 @@ use crate::screen::Screen;
 
 /// Books that readers and arbiters share.
 const BOOKS: usize = 4;
+/// Moves of a game that is measured from a later entry on.
+const ROOM: u32 = 10_000;
 /// Streams a game, where many games are watched.
 const WATCHERS_A_GAME: usize = 10;
 
@@ -92,6 +94,9 @@ struct PlanArgs {
     /// Rows and columns of the boards that append plays on
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u32).range(i64::from(SIDE_MIN)..=i64::from(SIDE_MAX)))]
     board: u32,
+    /// The entry from which on games are measured in append; those before are made beforehand, one after the other
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    from_entry: u32,
     /// Streams that watch
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     streams: u32,
@@ -233,8 +238,10 @@ impl PlanArgs {
                 }
             }
             Workload::Append => {
+                let board =
+                    if self.from_entry > 1 { Board::with_room(self.board, self.from_entry + ROOM) } else { Board { side: self.board } };
                 for callers in self.levels(&[1, 64, 256]) {
-                    enter(&mut course, site, append::contender(site, callers, Board { side: self.board }).await?).await?;
+                    enter(&mut course, site, append::contender(site, callers, board, self.from_entry).await?).await?;
                 }
             }
             Workload::HotGame => {

@@ -13,23 +13,26 @@ use super::load::{self, Asked, Caller};
 use super::site::Site;
 use super::slice::Slice;
 
-/// Moves on many games, by so many callers.
-pub(super) async fn contender(site: &Site, callers: usize, board: Board) -> anyhow::Result<Box<dyn Contender>> {
-    let players = site.lines(callers).await?.into_iter().map(|line| Player { line, board, games: Vec::new(), turn: 0 }).collect();
-    Ok(Box::new(Append { players, games: site.games_a_caller(), board }))
+/// Moves on many games, by so many callers; each game is measured from its entry `from` on.
+pub(super) async fn contender(site: &Site, callers: usize, board: Board, from: u32) -> anyhow::Result<Box<dyn Contender>> {
+    let player = |line| Player { line, board, from, games: Vec::new(), turn: 0 };
+    let players = site.lines(callers).await?.into_iter().map(player).collect();
+    Ok(Box::new(Append { players, games: site.games_a_caller(), board, from }))
 }
 
 struct Append {
     players: Vec<Player>,
     games: usize,
     board: Board,
+    from: u32,
 }
 
 #[async_trait]
 impl Contender for Append {
     fn name(&self) -> Name {
         let games = (self.players.len() * self.games) as u64;
-        Name::new("append", self.players.len(), Unit::Moves).with("games", games).with("board", self.board.side.into())
+        let name = Name::new("append", self.players.len(), Unit::Moves).with("games", games).with("board", self.board.side.into());
+        if self.from > 1 { name.with("from_entry", self.from.into()) } else { name }
     }
 
     /// Games that are over are replaced.
@@ -38,7 +41,7 @@ impl Contender for Append {
         let deal = |mut player: Player| async move {
             player.games.retain(Game::goes_on);
             while player.games.len() < games {
-                player.games.push(Game::create(&mut player.line, player.board).await?);
+                player.games.push(Game::with_moves(&mut player.line, player.board, player.from - 1).await?);
             }
             anyhow::Ok(player)
         };
@@ -56,6 +59,7 @@ impl Contender for Append {
 struct Player {
     line: Line,
     board: Board,
+    from: u32,
     games: Vec<Game>,
     turn: usize,
 }
@@ -67,7 +71,7 @@ impl Caller for Player {
         self.turn = (at + 1) % games;
         if !game.goes_on() {
             // A long slice; a creation is an append too, but not what is counted.
-            *game = Game::create(&mut self.line, self.board).await?;
+            *game = Game::with_moves(&mut self.line, self.board, self.from - 1).await?;
             return Ok(Asked::InVain);
         }
         game.step(&mut self.line).await?;
