@@ -98,9 +98,9 @@ impl Postgres {
     /// Connects and checks that the database answers; says nothing of its schema.
     pub async fn connect(options: &PostgresOptions) -> Result<Postgres, Error> {
         let session = options.session()?;
-        let replica = Replica::of(options)?;
         let pool = connect::pool(options, session).await?;
         let link = Link { pool, manner: Manner::of(options) };
+        let replica = Replica::of(options, &link)?;
         let (writes, counts) = (TaskTracker::new(), Arc::default());
         let bounds = Bounds { queue: options.appends_queue, writers: WRITERS, crowd: CROWD, patience: options.acquire_timeout };
         let batches = Batches { link: link.clone(), counts: Arc::clone(&counts) };

@@ -109,3 +109,17 @@ async fn a_standby_that_is_not_there_costs_nothing_but_a_moment() {
     let nonsense = PostgresOptions { read_url: Some("books.db".to_owned()), ..PostgresOptions::new(&database.url) };
     assert!(matches!(Postgres::connect(&nonsense).await, Err(Error::Config(_))), "an address that is none is told at once");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whole_pages_of_another_database_are_never_taken_for_ours() {
+    let (database, other) = (plybook_tests::postgres::database().await, plybook_tests::postgres::database().await);
+    let stranger = other.store().await;
+    play_to(&stranger, open_game(&stranger).await, 20).await;
+    until("the other one has whole pages", async || stranger.feed(TenantId::DEFAULT, None, 20).await.unwrap().rows.len() == 20).await;
+    let store = store(&database, &other.url).await;
+    let key = open_game(&store).await;
+    play_to(&store, key, 4).await;
+    until("all is shown", async || feed(&store, 2).await.len() == 4).await;
+    assert!(feed(&store, 2).await.iter().all(|row| row.key == key));
+    assert_eq!(store.replica().served, 0);
+}

@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use sqlx::query;
+use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use super::connect::{self, PostgresOptions};
@@ -18,13 +20,20 @@ use super::manner::Manner;
 use super::{Link, feed};
 use crate::counts::ReplicaCounts;
 use crate::error::Error;
+use crate::fault::classify;
 use crate::feed::{FeedCursor, FeedPage};
+use crate::row::Columns as _;
 use crate::store::TenantId;
 
 /// A page takes milliseconds; whoever waits has the first database to ask.
 const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 /// After it failed it is not asked for so long.
 const REST: Duration = Duration::from_secs(5);
+
+/// The same in a database and in all of its standbys, and in no other one, be it restored from a dump of the first.
+const IDENTITY: &str = "
+    SELECT system_identifier::text || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database()) AS identity
+    FROM pg_control_system()";
 
 /// A standby, or none.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +42,10 @@ pub(super) struct Replica(Option<Arc<Standby>>);
 #[derive(Debug)]
 struct Standby {
     link: Link,
+    /// The first database.
+    first: Link,
+    /// Set once it was seen to be a standby of that one: whole pages of other books would be taken for ours.
+    is_of_first: OnceCell<()>,
     began: Instant,
     /// Until when it rests, in milliseconds since it was opened.
     rests_until: AtomicU64,
@@ -44,7 +57,7 @@ struct Standby {
 
 impl Replica {
     /// Connects when it is first asked: it need not be there yet.
-    pub(super) fn of(options: &PostgresOptions) -> Result<Replica, Error> {
+    pub(super) fn of(options: &PostgresOptions, first: &Link) -> Result<Replica, Error> {
         let Some(url) = &options.read_url else { return Ok(Replica::default()) };
         let options = PostgresOptions { url: url.clone(), acquire_timeout: options.acquire_timeout.min(ANSWER_WITHIN), ..options.clone() };
         let pool = connect::pool_when_asked(&options, options.session()?);
@@ -52,6 +65,8 @@ impl Replica {
         let none = || AtomicU64::new(0);
         Ok(Replica(Some(Arc::new(Standby {
             link,
+            first: first.clone(),
+            is_of_first: OnceCell::new(),
             began: Instant::now(),
             rests_until: none(),
             served: none(),
@@ -110,7 +125,7 @@ impl Standby {
         if (now.as_millis() as u64) < self.rests_until.load(Ordering::Relaxed) {
             return None;
         }
-        let why = match timeout(ANSWER_WITHIN, question(self.link.clone())).await {
+        let why = match timeout(ANSWER_WITHIN, self.answer_of_ours(question)).await {
             Ok(Ok(answer)) => return Some(answer),
             // What it has not got yet looks like a fault of the book, or of a cursor: the first database knows.
             Ok(Err(Error::Missing { .. } | Error::Expired)) => return None,
@@ -121,4 +136,20 @@ impl Standby {
         tracing::warn!(%why, rest = ?REST, "the read replica is left alone for a while");
         None
     }
+
+    async fn answer_of_ours<T, F: Future<Output = Result<T, Error>>>(&self, question: impl FnOnce(Link) -> F) -> Result<T, Error> {
+        let look = || async {
+            match identity(&self.link).await? == identity(&self.first).await? {
+                true => Ok(()),
+                false => Err(Error::Config("it is another database, and no standby of the first one".to_owned())),
+            }
+        };
+        self.is_of_first.get_or_try_init(look).await?;
+        question(self.link.clone()).await
+    }
+}
+
+async fn identity(link: &Link) -> Result<String, Error> {
+    let row = link.row(query(IDENTITY)).await.map_err(classify)?;
+    row.ok_or_else(|| Error::Corrupt("a database that is none".to_owned()))?.text("identity")
 }
