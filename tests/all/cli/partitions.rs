@@ -81,6 +81,17 @@ async fn months_are_made_and_listed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_comes_while_another_is_at_work_is_told_so() {
+    let database = postgres::database().await;
+    let mut other = Partitions::open(&PostgresOptions::new(&database.url)).await.unwrap();
+    other.make(&[]).await.unwrap();
+    partitions(&database, &["ahead"]).fails(1, "another `plybook partitions` is at work");
+    partitions(&database, &["list"]).ok();
+    drop(other);
+    partitions(&database, &["ahead"]).ok();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_makes_no_sense_is_one_sentence() {
     let database = postgres::database().await;
     for (args, words) in [

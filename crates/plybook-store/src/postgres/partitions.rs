@@ -30,7 +30,9 @@ const LOCK_WITHIN: Duration = Duration::from_secs(120);
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 
 /// One at a time: the number is nobody else's.
-const ALONE: &str = "SELECT pg_advisory_lock(7512092026112901)";
+const ALONE: &str = "SELECT pg_try_advisory_lock(7512092026112901)";
+/// Whoever was killed is gone by then, and whoever is at work may be for long.
+const ALONE_WITHIN: Duration = Duration::from_secs(5);
 const DROP_FENCE: &str = "ALTER TABLE book_entry_rest DROP CONSTRAINT IF EXISTS book_entry_rest_ahead";
 const VALIDATE_FENCE: &str = "ALTER TABLE book_entry_rest VALIDATE CONSTRAINT book_entry_rest_ahead";
 
@@ -150,7 +152,7 @@ impl Partitions {
 
     /// The same for these months.
     pub async fn make(&mut self, months: &[Month]) -> Result<Vec<Month>, Error> {
-        self.connection.execute(ALONE).await.map_err(classify)?;
+        self.alone().await?;
         // What a call before this one left where it was killed.
         self.shortly(DROP_FENCE).await?;
         let there = self.found().await?;
@@ -164,6 +166,21 @@ impl Partitions {
             dropped?;
         }
         Ok(missing)
+    }
+
+    /// Nobody else changes months as long as this session lives.
+    async fn alone(&mut self) -> Result<(), Error> {
+        let by = Instant::now() + ALONE_WITHIN;
+        loop {
+            let row = query(ALONE).fetch_one(&mut self.connection).await;
+            if row.and_then(|row| row.try_get(0)).map_err(classify)? {
+                return Ok(());
+            }
+            if Instant::now() >= by {
+                return Err(Error::Unavailable("another `plybook partitions` is at work on these books: let it end first".to_owned()));
+            }
+            sleep(PAUSE).await;
+        }
     }
 
     /// Attaches a month. Attaching reads the whole DEFAULT partition while nobody can append, unless a constraint tells

@@ -9,7 +9,7 @@ use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, Executor as _, Row as _, query};
 use tokio::time::{Instant, sleep};
 
-use super::{ALONE, LOCK_NOT_AVAILABLE, LOCK_WITHIN, PAUSE, Partitions};
+use super::{LOCK_NOT_AVAILABLE, LOCK_WITHIN, PAUSE, Partitions};
 use crate::error::Error;
 use crate::fault::{classify, sqlstate};
 use crate::month::Month;
@@ -41,7 +41,7 @@ impl Partitions {
     /// Packs a month and detaches its partition. Refuses one that is not long over, that has no partition, or a game
     /// that has not ended.
     pub async fn pack(&mut self, month: Month) -> Result<PackedMonth, Error> {
-        self.connection.execute(ALONE).await.map_err(classify)?;
+        self.alone().await?;
         self.refuse_to_pack(month).await?;
         let mut writer = connect::unlimited(self.session.clone()).await?;
         writer.execute(IN_ORDER).await.map_err(classify)?;
@@ -55,7 +55,7 @@ impl Partitions {
 
     /// Drops the table that a packed month came from, once it was compared again.
     pub async fn drop(&mut self, month: Month) -> Result<PackedMonth, Error> {
-        self.connection.execute(ALONE).await.map_err(classify)?;
+        self.alone().await?;
         let table = month.table();
         if self.found().await?.iter().any(|found| found.name == table) {
             return Err(Error::Config(format!("{month} is not packed: its books are in {table}")));
