@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Args;
-use plybook_client::{Error, Fed, Feed, FeedStart};
+use futures::{Stream, StreamExt as _};
+use plybook_client::{Error, Fed, FeedStart};
 use plybook_proto::v1::{self, ErrorReason};
 use plybook_store::nats::NatsAddress;
 use tokio::time::{sleep, timeout};
@@ -67,6 +68,19 @@ pub(crate) struct SinkArgs {
     until_head: bool,
 }
 
+/// A frame of the feed with its token.
+type Told = Result<(Fed, String), Error>;
+
+/// What goes together.
+#[derive(Default)]
+struct Gathered {
+    events: Vec<v1::Event>,
+    /// Of the last frame; nothing where none came.
+    token: Option<String>,
+    /// Whether the feed has ended with them.
+    over: bool,
+}
+
 /// Fills until the end that was asked for, or until told to stop.
 pub(crate) async fn run(args: SinkArgs) -> anyhow::Result<()> {
     let mut interrupts = Interrupts::listen()?;
@@ -80,7 +94,7 @@ pub(crate) async fn run(args: SinkArgs) -> anyhow::Result<()> {
     };
     let resume_token = if args.again { String::new() } else { outlet.token().to_owned() };
     let start = FeedStart { resume_token, from_now: args.from_now, filter: args.filter.filter(), stop_at_head: args.until_head };
-    let mut feed = client.feed(start);
+    let mut feed = Box::pin(client.feed(start).into_stream());
     let filled = tokio::select! {
         done = fill(&mut feed, &mut outlet, patience) => done,
         () = interrupts.next() => Ok(()),
@@ -90,12 +104,14 @@ pub(crate) async fn run(args: SinkArgs) -> anyhow::Result<()> {
     Ok(Screen::new().say(format!("{} entries were written to {}", outlet.written(), outlet.name()))?)
 }
 
-async fn fill(feed: &mut Feed, outlet: &mut Outlet, patience: Duration) -> anyhow::Result<()> {
+async fn fill(feed: &mut (impl Stream<Item = Told> + Unpin), outlet: &mut Outlet, patience: Duration) -> anyhow::Result<()> {
     let mut kept_at = Instant::now();
     loop {
-        let (events, over) = gather(feed, outlet).await?;
+        let Gathered { events, token, over } = gather(feed, outlet).await?;
         deliver(outlet, &events, patience).await?;
-        outlet.reached(feed.resume_token());
+        if let Some(token) = token {
+            outlet.reached(&token);
+        }
         if over || kept_at.elapsed() >= KEEP {
             outlet.keep().await?;
             kept_at = Instant::now();
@@ -106,21 +122,29 @@ async fn fill(feed: &mut Feed, outlet: &mut Outlet, patience: Duration) -> anyho
     }
 }
 
-/// The next entries, and whether the feed has ended with them; none at times, so that what was reached is kept.
-async fn gather(feed: &mut Feed, outlet: &Outlet) -> anyhow::Result<(Vec<v1::Event>, bool)> {
-    let mut events = Vec::new();
+/// The next entries; none at times, so that what was reached is kept. What waits in the feed goes on waiting meanwhile: dropped
+/// that often, it would never find out that a server does not answer.
+async fn gather(feed: &mut (impl Stream<Item = Told> + Unpin), outlet: &Outlet) -> anyhow::Result<Gathered> {
+    let mut gathered = Gathered::default();
     let mut wait = KEEP;
-    while events.len() < BATCH {
+    while gathered.events.len() < BATCH {
         match timeout(wait, feed.next()).await {
             Err(_) => break,
-            Ok(None) => return Ok((events, true)),
+            Ok(None) => {
+                gathered.over = true;
+                break;
+            }
             Ok(Some(Err(error))) => return Err(refused(error, outlet)),
-            Ok(Some(Ok(Fed::Event(event)))) => events.push(*event),
-            Ok(Some(Ok(Fed::Checkpoint(_) | Fed::CaughtUp))) => {}
+            Ok(Some(Ok((fed, token)))) => {
+                gathered.token = Some(token);
+                if let Fed::Event(event) = fed {
+                    gathered.events.push(*event);
+                }
+            }
         }
         wait = GATHER;
     }
-    Ok((events, false))
+    Ok(gathered)
 }
 
 /// Again and again until the stream has them all, or patience is over.

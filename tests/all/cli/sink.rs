@@ -210,6 +210,22 @@ async fn a_nats_server_that_is_killed_on_the_way_loses_and_doubles_nothing() {
     shop.is_filled().await;
 }
 
+/// Waiting in short steps must not begin each time anew: it would neither go to the next server nor ever end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_takes_calls_and_never_answers_is_left_for_the_next_one_or_given_up() {
+    let shop = Shop::with_books(&[50]).await;
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let (url, to) = (format!("http://{}", silent.local_addr().unwrap()), shop.nats.url());
+    let both = format!("{url},{}", shop.node.url());
+    let alone = command(&shop.args(&url, &to, &["--patience", "1", "--stream", "NOTHING", "--prefix", "nothing"])).spawn().unwrap();
+    let sink = command(&shop.args(&both, &to, &["--until-head"])).spawn().unwrap();
+    tokio::task::block_in_place(|| {
+        ended(sink).ok();
+        ended(alone).fails(1, "did not open");
+    });
+    shop.is_filled().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_filtered_sink_is_a_stream_of_results_as_json() {
     let shop = Shop::with_books(&[]).await;
