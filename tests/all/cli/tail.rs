@@ -106,6 +106,10 @@ fn what_cannot_work_is_said() {
     house.run("tail", &["--until-head", "--resume-file", kept.to_str().unwrap()], "").ok();
     house.run("tail", &["--ruleset", "mnk", "--resume-file", kept.to_str().unwrap()], "").fails(2, "RESUME_TOKEN_INVALID");
     let nowhere = house.path().join("no/folder");
-    house.run("tail", &["--until-head", "--resume-file", nowhere.to_str().unwrap()], "").fails(1, "cannot be written");
+    let ran = house.run("tail", &["--until-head", "--resume-file", nowhere.to_str().unwrap()], "").fails(1, "cannot be written");
+    assert_eq!(ran.out, "", "before anything is printed");
+    let device = house.path().join("device");
+    std::os::unix::fs::symlink("/dev/null", &device).unwrap();
+    house.run("tail", &["--until-head", "--resume-file", device.to_str().unwrap()], "").fails(2, "is no regular file");
     run(&["tail", "--state", "over"], "").fails(2, "--state");
 }

@@ -35,9 +35,15 @@ impl Bookmark {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(usage(format!("--resume-file: {} cannot be read: {error}", path.display()))),
             }
+            // Another file is put in its place, which a device would not survive.
+            if path.exists() && !path.is_file() {
+                return Err(usage(format!("--resume-file: {} is no regular file", path.display())));
+            }
             if token.len() > TOKEN_BYTES_MAX || token.chars().any(char::is_whitespace) {
                 return Err(usage(format!("--resume-file: {} is no file of plybook tail", path.display())));
             }
+            // Found out before the first line is printed, and not behind it.
+            write(path, &token).with_context(|| unwritable(path))?;
         }
         Ok(Bookmark { path, kept: token.clone(), token, kept_at: Instant::now() })
     }
@@ -61,11 +67,15 @@ impl Bookmark {
     /// Writes the file, where there is something new.
     pub(super) fn keep(&mut self) -> anyhow::Result<()> {
         let Some(path) = self.path.as_deref().filter(|_| self.token != self.kept) else { return Ok(()) };
-        write(path, &self.token).with_context(|| format!("--resume-file: {} cannot be written", path.display()))?;
+        write(path, &self.token).with_context(|| unwritable(path))?;
         self.token.clone_into(&mut self.kept);
         self.kept_at = Instant::now();
         Ok(())
     }
+}
+
+fn unwritable(path: &Path) -> String {
+    format!("--resume-file: {} cannot be written", path.display())
 }
 
 fn write(path: &Path, token: &str) -> io::Result<()> {
