@@ -220,7 +220,7 @@ async fn a_token_is_of_its_filter_alone() {
     {
         other.from(&token).refused().await.with("RESUME_TOKEN_INVALID").only(&[]);
     }
-    for garbage in ["x", "00", "é", &token[2..], &token.to_uppercase().replace('A', "G"), &"0".repeat(5_000)] {
+    for garbage in ["x", "00", "é", &token[2..], &format!("g{}", &token[1..]), &"0".repeat(5_000)] {
         wire.feed().of("mnk").from(garbage).refused().await.with("RESUME_TOKEN_INVALID").only(&[]);
     }
     let mut asks = wire.feed();
