@@ -90,7 +90,8 @@ pub(super) fn follow(game: &mut Game, stored: &StoredEntry) -> Result<Entry, Unf
 
 /// About how much memory a game takes.
 pub fn estimate_bytes(game: &Game) -> u32 {
-    const BASE_BYTES: usize = 2_048;
+    /// What `plybook bench memory` finds a process to grow by for a game, less what the game itself tells.
+    const BASE_BYTES: usize = 5_376;
     let bytes = BASE_BYTES + game.bytes();
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
