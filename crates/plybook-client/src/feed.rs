@@ -60,7 +60,8 @@ impl Feed {
 
     /// The next frame; nothing after an error, or after the end that was asked for.
     ///
-    /// May be dropped while it waits, as in `select!`: nothing is lost.
+    /// May be dropped while it waits, as in `select!`: no entry is lost. The times within which a server must answer begin anew
+    /// then, so whoever drops it every second never finds out that nobody answers.
     pub async fn next(&mut self) -> Option<Result<Fed, Error>> {
         loop {
             let broken = match &mut self.connection {
