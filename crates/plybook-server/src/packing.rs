@@ -1,7 +1,7 @@
 //! Which answers are packed for a caller that offers to unpack.
 //!
-//! Invariant: what an answer says does not depend on how it is packed. Packing costs a call about as much as all else
-//! that is done for a move, and of a few hundred bytes it saves nothing that anybody notices.
+//! Invariant: what an answer says does not depend on how it is packed. Packing takes time on both sides, and of a few
+//! hundred bytes it saves nothing that anybody notices.
 
 use http::Request;
 use prost::Message;

@@ -35,7 +35,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use mimalloc::MiMalloc;
 
-/// A call allocates some sixty times, and the C library's allocator took a fifth of a node's time.
+/// The C library's allocator took a fifth of a node's time under load.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
