@@ -6,6 +6,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::auth::AuthConfig;
 use crate::limits::Limits;
 use crate::signing::Keys;
 
@@ -18,6 +19,8 @@ pub struct Config {
     pub limits: Limits,
     /// What it signs with, if with anything.
     pub keys: Keys,
+    /// Who may call.
+    pub auth: AuthConfig,
 }
 
 /// Why a configuration cannot work.
@@ -27,7 +30,8 @@ pub struct ConfigError(pub String);
 
 impl Default for Config {
     fn default() -> Config {
-        Config { listen: SocketAddr::from(([127, 0, 0, 1], 50051)), limits: Limits::default(), keys: Keys::default() }
+        let listen = SocketAddr::from(([127, 0, 0, 1], 50051));
+        Config { listen, limits: Limits::default(), keys: Keys::default(), auth: AuthConfig::default() }
     }
 }
 
@@ -72,6 +76,6 @@ impl Config {
         if limits.refusals_queue == 0 || limits.refusals_ageing.is_zero() {
             return refuse("refusals-queue and refusals-ageing must be at least 1");
         }
-        Ok(())
+        self.auth.check()
     }
 }

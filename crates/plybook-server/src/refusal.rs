@@ -15,6 +15,20 @@ use crate::limits;
 /// Why a call is refused.
 #[derive(Debug)]
 pub enum Refusal {
+    /// No credential was sent.
+    CredentialsMissing,
+    /// The credential does not hold.
+    CredentialsInvalid {
+        /// Why, in one clause, as far as whoever has it may know.
+        why: &'static str,
+    },
+    /// The caller may not do this, whether the game is there or not.
+    AccessDenied {
+        /// The call.
+        rpc: &'static str,
+        /// As what they call.
+        role: &'static str,
+    },
     /// A field has a value that no request may have.
     InvalidField {
         /// The field, in the contract's names, dotted.

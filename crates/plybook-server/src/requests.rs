@@ -143,10 +143,8 @@ pub fn heartbeat(wanted: Option<&prost_types::Duration>) -> Result<Duration, Ref
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use plybook_core::header::Principal;
     use plybook_proto::v1::action::Shape;
     use plybook_proto::v1::{self, Action};
-    use plybook_store::TenantId;
 
     use super::{close, make_move, undo};
     use crate::auth::Caller;
@@ -160,7 +158,7 @@ mod tests {
     /// A stored hash must be found again by every later release: these never change.
     #[test]
     fn hashes_of_requests_are_pinned() {
-        let caller = Caller { tenant: TenantId::DEFAULT, principal: Principal::parse("anonymous").unwrap() };
+        let caller = Caller::anonymous().unwrap();
         let moved = |shape: Shape| {
             let action = Some(Action { shape: Some(shape) });
             let (request_id, game_id) = (ID.to_owned(), ID.to_owned());
@@ -216,7 +214,7 @@ mod tests {
     #[test]
     fn the_hash_of_a_creation_is_pinned() {
         use v1::param_value::Value;
-        let caller = Caller { tenant: TenantId::DEFAULT, principal: Principal::parse("anonymous").unwrap() };
+        let caller = Caller::anonymous().unwrap();
         let list = Value::IntList(v1::IntList { values: vec![-1, 2] });
         let values = [("a", Value::IntValue(-3)), ("b", Value::BoolValue(true)), ("c", Value::StringValue("w".to_owned())), ("d", list)];
         let params = values.map(|(name, value)| (name.to_owned(), v1::ParamValue { value: Some(value) })).into();

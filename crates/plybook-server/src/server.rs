@@ -25,6 +25,7 @@ use tonic_types::pb::FILE_DESCRIPTOR_SET as ERROR_DETAILS_DESCRIPTOR_SET;
 use tower::layer::util::{Identity, Stack};
 use tower::util::MapRequestLayer;
 
+use crate::auth::{AuthLayer, Authenticator};
 use crate::clock::{Clock, SteeredClock};
 use crate::config::{Config, ConfigError};
 use crate::feed::Feeds;
@@ -114,13 +115,14 @@ pub struct Server {
     drain_timeout: Duration,
 }
 
-type Layers = Stack<MapRequestLayer<Mapped>, Stack<GuardLayer, Stack<CallsLayer, Identity>>>;
+type Layers = Stack<MapRequestLayer<Mapped>, Stack<AuthLayer, Stack<GuardLayer, Stack<CallsLayer, Identity>>>>;
 type Mapped = fn(http::Request<Body>) -> http::Request<Body>;
 
 impl Server {
     /// Starts to serve.
     pub async fn start(config: Config, parts: Parts) -> Result<Server, ServeError> {
         config.check()?;
+        let authenticator = Authenticator::new(&config.auth).map_err(|refusal| ConfigError(format!("{refusal:?}")))?;
         parts.store.ready().await?;
         if let Some(clock) = &parts.steered {
             clock.steer(parts.store.as_ref()).await?;
@@ -140,7 +142,7 @@ impl Server {
         let background = background(&service, heartbeat, steered);
         let sweeper = Sweeper::new(Arc::clone(&games), clock, draining.clone(), &config.limits);
         let chores = vec![tokio::spawn(sweeper.run()), tokio::spawn(Arc::clone(&games).play_bots())];
-        let (health, router) = router(&config.limits, service)?;
+        let (health, router) = router(&config.limits, authenticator, service)?;
         // Before the first connection, or who asks early hears of no such service.
         announce(&health, true).await;
         let stopped = CancellationToken::new();
@@ -252,7 +254,7 @@ fn service(config: &Config, parts: Parts, refusals: RefusalLog, heartbeat: Arc<H
     Service { games, thinking, hub, clock, slots, imports, limits: limits.clone(), keys, draining }
 }
 
-fn router(limits: &Limits, service: Arc<Service>) -> Result<(HealthReporter, Router<Layers>), ServeError> {
+fn router(limits: &Limits, authenticator: Authenticator, service: Arc<Service>) -> Result<(HealthReporter, Router<Layers>), ServeError> {
     let (reporter, health) = tonic_health::server::health_reporter();
     let describe = || {
         tonic_reflection::server::Builder::configure()
@@ -277,6 +279,7 @@ fn router(limits: &Limits, service: Arc<Service>) -> Result<(HealthReporter, Rou
         .max_concurrent_streams(limits.calls_per_connection)
         .layer(CallsLayer)
         .layer(GuardLayer { call_timeout: limits.call_timeout, request_bytes: limits.request_bytes })
+        .layer(AuthLayer { authenticator: Arc::new(authenticator) })
         .layer(MapRequestLayer::new(without_offer_for_events as Mapped))
         .add_service(health)
         .add_service(describe().build_v1().map_err(broken)?)

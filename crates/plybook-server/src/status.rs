@@ -57,6 +57,15 @@ impl Answer {
     fn of(refusal: Refusal) -> Answer {
         use ErrorReason as R;
         match refusal {
+            Refusal::CredentialsMissing => Answer::new(
+                Code::Unauthenticated,
+                R::CredentialsMissing,
+                "a credential is required: metadata \"authorization\" with \"Bearer\" and a token or an API key",
+            ),
+            Refusal::CredentialsInvalid { why } => {
+                Answer::new(Code::Unauthenticated, R::CredentialsInvalid, format!("the credential does not hold: {why}"))
+            }
+            Refusal::AccessDenied { rpc, role } => Answer::denied(rpc, role),
             Refusal::InvalidField { field, why } => Answer::field(field, why),
             Refusal::InvalidRequestId => {
                 Answer::new(Code::InvalidArgument, R::InvalidRequestId, "request_id: a UUID is required; repeat the same one to retry")
@@ -116,6 +125,11 @@ impl Answer {
                 Answer::new(Code::Internal, R::Internal, "internal error").with("trace_id", trace_id)
             }
         }
+    }
+
+    fn denied(rpc: &str, role: &str) -> Answer {
+        let why = format!("the role {role} may not call {rpc}, or not for this game or seat");
+        Answer::new(Code::PermissionDenied, ErrorReason::AccessDenied, why).with("role", role)
     }
 
     fn unknown(reason: ErrorReason, what: &str, asked: &str, known: &str) -> Answer {
@@ -272,7 +286,10 @@ impl Verdict {
             Refusal::Rejected { rejection, head, .. } => (Answer::rejected(rejection.clone()), *head),
             Refusal::RequestIdReused(original @ Original::Entry { head, .. }) => (Answer::reused(*original), *head),
             Refusal::GameReadOnly { head } => (Answer::read_only(*head), *head),
-            Refusal::RequestIdReused(Original::Game(_))
+            Refusal::CredentialsMissing
+            | Refusal::CredentialsInvalid { .. }
+            | Refusal::AccessDenied { .. }
+            | Refusal::RequestIdReused(Original::Game(_))
             | Refusal::InvalidField { .. }
             | Refusal::InvalidRequestId
             | Refusal::UnknownRuleset { .. }

@@ -7,6 +7,7 @@ use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::time::Duration;
 
 use clap::ValueEnum;
+use plybook_server::auth::AuthConfig;
 use plybook_server::limits::Limits;
 use plybook_server::server::ServeError;
 use plybook_server::telemetry::{Exporting, Telemetry};
@@ -148,7 +149,7 @@ enum LogFormat {
 pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
     let database = args.database.read()?;
     let waking = args.wake.read(&database)?;
-    let config = Config { listen: args.listen, limits: args.limits.read(), keys: args.signing.read()? };
+    let config = Config { listen: args.listen, limits: args.limits.read(), keys: args.signing.read()?, auth: AuthConfig::default() };
     config.check().map_err(|error| usage(error.to_string()))?;
     let exporting = args.telemetry.start()?;
     let mut stop = Stop::new()?;

@@ -24,15 +24,13 @@ pub fn fork(caller: &Caller, message: &v1::ForkGameRequest) -> Result<ForkPlan, 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use plybook_core::header::Principal;
-    use plybook_store::TenantId;
 
     use super::*;
 
     /// A stored hash must be found again by every later release: these never change.
     #[test]
     fn the_hash_of_a_fork_is_pinned() {
-        let caller = Caller { tenant: TenantId::DEFAULT, principal: Principal::parse("anonymous").unwrap() };
+        let caller = Caller::anonymous().unwrap();
         let plain = v1::ForkGameRequest {
             request_id: "01900000-0000-7000-8000-000000000001".to_owned(),
             game_id: "01900000-0000-7000-8000-000000000002".to_owned(),

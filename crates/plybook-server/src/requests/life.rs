@@ -127,15 +127,13 @@ fn target(number: Option<u64>) -> Result<Seq, Refusal> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use plybook_core::header::Principal;
-    use plybook_store::TenantId;
 
     use super::*;
 
     /// A stored hash must be found again by every later release: these never change.
     #[test]
     fn hashes_of_requests_are_pinned() {
-        let caller = Caller { tenant: TenantId::DEFAULT, principal: Principal::parse("anonymous").unwrap() };
+        let caller = Caller::anonymous().unwrap();
         let id = || "01900000-0000-7000-8000-000000000001".to_owned();
         let (seat, expected_seq, target_seq, with_receipt) = (Some(1), Some(7), Some(5), true);
         let accept = v1::OfferAnswer::Accept.into();

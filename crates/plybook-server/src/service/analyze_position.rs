@@ -5,7 +5,7 @@ use plybook_core::Seat;
 use plybook_proto::v1;
 use tonic::Request;
 
-use crate::auth::authenticate;
+use crate::auth::{Rpc, authenticate};
 use crate::limits::{ADVICE_ACTIONS_DEFAULT, ADVICE_ACTIONS_MAX};
 use crate::refusal::Refusal;
 use crate::replies;
@@ -19,9 +19,10 @@ pub(super) async fn answer(
 ) -> Result<v1::AnalyzePositionResponse, Refusal> {
     let caller = authenticate(&request)?;
     let message = request.into_inner();
-    let key = caller.game(requests::game_id(&message.game_id)?);
+    let game = requests::game_id(&message.game_id)?;
     let most = advice::most_actions(message.max_actions, ADVICE_ACTIONS_DEFAULT, ADVICE_ACTIONS_MAX)?;
     let budget = advice::analysis_budget(message.nodes, service.limits.advice_nodes_max)?;
+    let key = caller.may_see(Rpc::AnalyzePosition, game)?;
     let asked = Asked::of(service, key, message.at_seq).await?;
     let place = service.thinking.place_for_advice().await?;
     let look = service.thinking.think(place, asked.question(budget), move |view, meter, chance| {

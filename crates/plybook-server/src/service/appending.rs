@@ -8,8 +8,8 @@ use plybook_core::header::Receipts;
 use plybook_core::receipt::SignedHead;
 use plybook_proto::v1;
 
+use crate::auth::Permitted;
 use crate::refusal::Refusal;
-use crate::requests::Asked;
 use crate::service::Service;
 use crate::{replies, telemetry};
 
@@ -28,7 +28,8 @@ pub(super) struct Appended {
 
 impl Service {
     /// Appends; answers the event, and what the caller wants besides.
-    pub(super) async fn append(&self, asked: Asked, wanted: Wanted) -> Result<Appended, Refusal> {
+    pub(super) async fn append(&self, permitted: Permitted, wanted: Wanted) -> Result<Appended, Refusal> {
+        let asked = permitted.into_asked();
         telemetry::record_game(asked.key.game);
         // Who gets no receipt is told before anything is appended, and who asked for one before any game is read.
         let receipt = match wanted.receipt {

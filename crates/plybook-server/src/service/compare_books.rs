@@ -10,7 +10,7 @@ use plybook_store::{GameKey, StoredEntry};
 use prost::Message as _;
 use tonic::Request;
 
-use crate::auth::{Caller, authenticate};
+use crate::auth::{Caller, Rpc, authenticate};
 use crate::limits::{PAGE_ENTRIES, REPLY_BYTES_MAX};
 use crate::refusal::Refusal;
 use crate::service::Service;
@@ -23,6 +23,9 @@ pub(super) async fn answer(service: &Service, request: Request<v1::CompareBooksR
     let caller = authenticate(&request)?;
     let message = request.into_inner();
     let keys = [named(&caller, "left", message.left.as_ref())?, named(&caller, "right", message.right.as_ref())?];
+    for key in keys {
+        caller.may_see(Rpc::CompareBooks, key.game)?;
+    }
     telemetry::record_game(keys[0].game);
     let Divergence { common, book, moves } = compare(service, keys).await?;
     let mut positions = Positions { service, keys, room: REPLY_BYTES_MAX - ROOM_FOR_THE_REST, left_out: false };

@@ -6,7 +6,7 @@ use plybook_core::receipt::SignedHead;
 use plybook_proto::v1;
 use tonic::Request;
 
-use crate::auth::authenticate;
+use crate::auth::{Rpc, authenticate};
 use crate::refusal::Refusal;
 use crate::replies;
 use crate::requests::plan;
@@ -18,6 +18,7 @@ pub(super) async fn answer(service: &Service, request: Request<v1::CreateGameReq
     let message = request.into_inner();
     let with_receipt = message.with_receipt;
     let plan = plan::create(&caller, message)?;
+    caller.may(Rpc::CreateGame)?;
     // Who gets no receipt is told before anything is created.
     let with_receipt = with_receipt || plan.receipts == Receipts::Always;
     let signer = with_receipt.then(|| service.keys.signer()).transpose()?;

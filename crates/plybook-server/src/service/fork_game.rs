@@ -5,7 +5,7 @@ use plybook_core::receipt::SignedHead;
 use plybook_proto::v1;
 use tonic::Request;
 
-use crate::auth::authenticate;
+use crate::auth::{Rpc, authenticate};
 use crate::refusal::Refusal;
 use crate::replies;
 use crate::requests::fork;
@@ -16,6 +16,7 @@ pub(super) async fn answer(service: &Service, request: Request<v1::ForkGameReque
     let caller = authenticate(&request)?;
     let message = request.into_inner();
     let plan = fork::fork(&caller, &message)?;
+    caller.may(Rpc::ForkGame)?;
     // Who gets no receipt is told before anything is created.
     let with_receipt = message.with_receipt || plan.receipts == Receipts::Always;
     let signer = with_receipt.then(|| service.keys.signer()).transpose()?;

@@ -14,7 +14,7 @@ use plybook_store::{GameKey, Store};
 use tokio::sync::OwnedSemaphorePermit;
 use tonic::Request;
 
-use crate::auth::authenticate;
+use crate::auth::{Rpc, authenticate};
 use crate::limits::STREAM_PAGE_ENTRIES;
 use crate::refusal::Refusal;
 use crate::requests;
@@ -52,7 +52,7 @@ fn signature(text: &str) -> Result<Signature, Refusal> {
 pub(super) async fn answer(service: &Service, request: Request<v1::GetBookRequest>) -> Result<Frames<v1::GetBookResponse>, Refusal> {
     let caller = authenticate(&request)?;
     let ends = Ends::of(&request, &service.draining);
-    let key = caller.game(requests::game_id(&request.into_inner().game_id)?);
+    let key = caller.may_see(Rpc::GetBook, requests::game_id(&request.into_inner().game_id)?)?;
     telemetry::record_game(key.game);
     ends.check()?;
     let slot = service.slots.take()?;

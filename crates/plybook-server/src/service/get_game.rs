@@ -6,7 +6,7 @@ use plybook_proto::v1;
 use plybook_store::GameKey;
 use tonic::Request;
 
-use crate::auth::authenticate;
+use crate::auth::{Rpc, authenticate};
 use crate::games::Opened;
 use crate::refusal::Refusal;
 use crate::replies;
@@ -17,7 +17,7 @@ use crate::telemetry;
 pub(super) async fn answer(service: &Service, request: Request<v1::GetGameRequest>) -> Result<v1::GetGameResponse, Refusal> {
     let caller = authenticate(&request)?;
     let message = request.into_inner();
-    let key = caller.game(requests::game_id(&message.game_id)?);
+    let key = caller.may_see(Rpc::GetGame, requests::game_id(&message.game_id)?)?;
     telemetry::record_game(key.game);
     let game = match message.at_seq.map(requests::seq) {
         None => {

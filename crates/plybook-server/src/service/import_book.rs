@@ -16,7 +16,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tonic::{Code, Request, Status, Streaming};
 use tracing::Instrument as _;
 
-use crate::auth::{Caller, authenticate};
+use crate::auth::{Caller, Rpc, authenticate};
 use crate::checking::{Finding, check_book};
 use crate::refusal::Refusal;
 use crate::requests;
@@ -30,6 +30,8 @@ pub(super) async fn answer(
     request: Request<Streaming<v1::ImportBookRequest>>,
 ) -> Result<v1::ImportBookResponse, Refusal> {
     let caller = authenticate(&request)?;
+    // Before the file: nobody may send megabytes who may not import them.
+    caller.may(Rpc::ImportBook)?;
     let ends = Ends::of(&request, &service.draining);
     ends.check()?;
     // Not waited for: what a waiting file has sent would keep the connection from the files before it.

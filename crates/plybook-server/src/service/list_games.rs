@@ -9,7 +9,7 @@ use plybook_store::GameKey;
 use plybook_store::due::DueSoon;
 use tonic::Request;
 
-use crate::auth::{Caller, authenticate};
+use crate::auth::{Caller, Rpc, authenticate};
 use crate::limits::{PAGE_DEADLINES_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use crate::refusal::Refusal;
 use crate::replies;
@@ -25,6 +25,7 @@ pub(super) async fn answer(service: &Service, request: Request<v1::ListGamesRequ
     let size = page::size(message.page_size, PAGE_ITEMS_DEFAULT, most)?;
     let question = format!("games {} {wanted:?}", caller.tenant.0);
     let at = page::at(&question, &message.page_token)?;
+    caller.may(Rpc::ListGames)?;
     let listing = Listing { service, caller: &caller, wanted: &wanted, size: size as usize };
     let (games, next) = match wanted.due_before {
         _ if wanted.contradicts_itself() => (Vec::new(), None),

@@ -9,7 +9,7 @@ use plybook_core::{Action, Game};
 use plybook_proto::v1;
 use tonic::Request;
 
-use crate::auth::authenticate;
+use crate::auth::{Rpc, authenticate};
 use crate::limits::{PAGE_ACTIONS_DEFAULT, PAGE_ACTIONS_MAX};
 use crate::refusal::Refusal;
 use crate::replies;
@@ -23,9 +23,10 @@ pub(super) async fn answer(
 ) -> Result<v1::ListLegalActionsResponse, Refusal> {
     let caller = authenticate(&request)?;
     let message = request.into_inner();
-    let key = caller.game(requests::game_id(&message.game_id)?);
-    telemetry::record_game(key.game);
+    let game = requests::game_id(&message.game_id)?;
+    telemetry::record_game(game);
     let size = page::size(message.page_size, PAGE_ACTIONS_DEFAULT, PAGE_ACTIONS_MAX)? as usize;
+    let key = caller.may_see(Rpc::ListLegalActions, game)?;
 
     // Trying a page of candidates may take long: not under the game's lock, nor on a runtime's thread.
     let game = service.games.with_head(key, |table| table.game.clone()).await?;

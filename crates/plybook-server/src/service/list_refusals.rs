@@ -4,7 +4,7 @@ use plybook_proto::v1;
 use plybook_store::StoredRefusal;
 use tonic::Request;
 
-use crate::auth::authenticate;
+use crate::auth::{Rpc, authenticate};
 use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use crate::refusal::Refusal;
 use crate::replies;
@@ -24,6 +24,7 @@ pub(super) async fn answer(service: &Service, request: Request<v1::ListRefusalsR
         Some(at) => Some(i64::from_be_bytes(at.try_into().map_err(|_| page::foreign())?)),
         None => None,
     };
+    caller.may_see(Rpc::ListRefusals, key.game)?;
     let store = service.games.store();
     let mut refusals = store.refusals(key, before, size + 1).await?;
     if refusals.is_empty() {

@@ -3,7 +3,7 @@
 use plybook_proto::v1;
 use tonic::Request;
 
-use crate::auth::authenticate;
+use crate::auth::{Rpc, authenticate};
 use crate::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use crate::refusal::Refusal;
 use crate::replies;
@@ -13,10 +13,11 @@ use crate::service::Service;
 const QUESTION: &str = "rulesets";
 
 pub(super) fn answer(service: &Service, request: Request<v1::ListRulesetsRequest>) -> Result<v1::ListRulesetsResponse, Refusal> {
-    authenticate(&request)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let size = page::size(message.page_size, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX)? as usize;
     let after = page::at(QUESTION, &message.page_token)?;
+    caller.may(Rpc::ListRulesets)?;
     let place = |card: &plybook_core::Card| card.id().to_string().into_bytes();
     let mut rest = service.games.registry().cards().skip_while(|card| after.as_ref().is_some_and(|after| place(card) <= *after));
     let page: Vec<&plybook_core::Card> = rest.by_ref().take(size).collect();

@@ -3,7 +3,7 @@
 use plybook_proto::v1;
 use tonic::Request;
 
-use crate::auth::authenticate;
+use crate::auth::{Rpc, authenticate};
 use crate::refusal::Refusal;
 use crate::requests::life;
 use crate::service::Service;
@@ -12,7 +12,7 @@ use crate::service::appending::{Appended, Wanted};
 pub(super) async fn answer(service: &Service, request: Request<v1::OfferDrawRequest>) -> Result<v1::OfferDrawResponse, Refusal> {
     let caller = authenticate(&request)?;
     let message = request.into_inner();
-    let asked = life::offer_draw(&caller, &message)?;
+    let asked = caller.may_act(Rpc::OfferDraw, life::offer_draw(&caller, &message)?)?;
     let Appended { event, receipt, .. } = service.append(asked, Wanted { position: false, receipt: message.with_receipt }).await?;
     Ok(v1::OfferDrawResponse { event: Some(event), receipt })
 }

@@ -6,7 +6,7 @@ use plybook_core::receipt::SignedHead;
 use plybook_proto::v1;
 use tonic::Request;
 
-use crate::auth::authenticate;
+use crate::auth::{Rpc, authenticate};
 use crate::refusal::Refusal;
 use crate::service::Service;
 use crate::{replies, requests, telemetry};
@@ -14,7 +14,7 @@ use crate::{replies, requests, telemetry};
 pub(super) async fn answer(service: &Service, request: Request<v1::RematchRequest>) -> Result<v1::RematchResponse, Refusal> {
     let caller = authenticate(&request)?;
     let message = request.into_inner();
-    let of = caller.game(requests::game_id(&message.game_id)?);
+    let of = caller.may_see(Rpc::Rematch, requests::game_id(&message.game_id)?)?;
     // Who gets no receipt is told before anything is created.
     let with_receipt = message.with_receipt || service.games.opened(of).await?.header.receipts == Receipts::Always;
     let signer = with_receipt.then(|| service.keys.signer()).transpose()?;

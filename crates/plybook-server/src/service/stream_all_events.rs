@@ -5,7 +5,7 @@ use std::sync::Arc;
 use plybook_proto::v1;
 use tonic::Request;
 
-use crate::auth::authenticate;
+use crate::auth::{Rpc, authenticate};
 use crate::feed::token::Bond;
 use crate::feed::{FeedFilter, Follower, Ground, Wanted};
 use crate::refusal::Refusal;
@@ -28,6 +28,7 @@ pub(super) async fn answer(
         _ if message.from_now => return Err(Refusal::field("from_now", "cannot stand together with a resume_token")),
         token => Bond::new(tenant, &filter).place(token)?,
     };
+    caller.may(Rpc::StreamAllEvents)?;
     ends.check()?;
     let slot = service.slots.take()?;
     let after = match after {

@@ -6,7 +6,7 @@ use plybook_core::Seq;
 use plybook_proto::v1;
 use tonic::Request;
 
-use crate::auth::authenticate;
+use crate::auth::{Rpc, authenticate};
 use crate::refusal::Refusal;
 use crate::replies;
 use crate::requests;
@@ -22,9 +22,10 @@ pub(super) async fn answer(
     let caller = authenticate(&request)?;
     let ends = Ends::of(&request, &service.draining);
     let message = request.into_inner();
-    let key = caller.game(requests::game_id(&message.game_id)?);
-    telemetry::record_game(key.game);
+    let game = requests::game_id(&message.game_id)?;
+    telemetry::record_game(game);
     let heartbeat = requests::heartbeat(message.heartbeat_interval.as_ref())?;
+    let key = caller.may_see(Rpc::StreamEvents, game)?;
     ends.check()?;
     let slot = service.slots.take()?;
     let opened = service.games.opened(key).await?;

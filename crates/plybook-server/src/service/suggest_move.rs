@@ -6,7 +6,7 @@ use plybook_bots::{Bots, Strategy, View};
 use plybook_proto::v1;
 use tonic::Request;
 
-use crate::auth::authenticate;
+use crate::auth::{Rpc, authenticate};
 use crate::refusal::Refusal;
 use crate::replies;
 use crate::requests::{self, advice};
@@ -19,12 +19,13 @@ const UNNAMED: [&str; 2] = ["perfect", "minimax"];
 pub(super) async fn answer(service: &Service, request: Request<v1::SuggestMoveRequest>) -> Result<v1::SuggestMoveResponse, Refusal> {
     let caller = authenticate(&request)?;
     let message = request.into_inner();
-    let key = caller.game(requests::game_id(&message.game_id)?);
+    let game = requests::game_id(&message.game_id)?;
     let bots = service.thinking.bots();
     let named = message.strategy.as_ref().map(|spec| advice::strategy(bots, spec)).transpose()?;
     // Before the game is looked for: a limit belongs to the shape of a request.
     let most = service.limits.advice_nodes_max;
     advice::within(message.nodes, most, named.as_ref().map(|strategy| strategy.card()).as_ref())?;
+    let key = caller.may_see(Rpc::SuggestMove, game)?;
     let asked = Asked::of(service, key, message.at_seq).await?;
     let strategy = playing(bots, named, &asked.view())?;
     let card = strategy.card();

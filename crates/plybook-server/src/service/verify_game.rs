@@ -9,7 +9,7 @@ use plybook_proto::v1;
 use plybook_store::{GameKey, Store};
 use tonic::Request;
 
-use crate::auth::authenticate;
+use crate::auth::{Rpc, authenticate};
 use crate::checking::{Finding, OriginFinding, check, check_origin};
 use crate::refusal::Refusal;
 use crate::replies;
@@ -19,7 +19,7 @@ use crate::telemetry;
 
 pub(super) async fn answer(service: &Service, request: Request<v1::VerifyGameRequest>) -> Result<v1::VerifyGameResponse, Refusal> {
     let caller = authenticate(&request)?;
-    let key = caller.game(requests::game_id(&request.into_inner().game_id)?);
+    let key = caller.may_see(Rpc::VerifyGame, requests::game_id(&request.into_inner().game_id)?)?;
     telemetry::record_game(key.game);
     let store = service.games.store().as_ref();
     let found = told(store, key, check(store, service.games.registry(), key).await?).await?;
