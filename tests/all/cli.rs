@@ -20,6 +20,7 @@ mod refusals;
 mod replay;
 mod replay_live;
 mod seat;
+mod settings;
 mod sink;
 mod tail;
 mod terminal;

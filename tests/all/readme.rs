@@ -7,6 +7,7 @@
 //! | `sh tour` | all of them are one shell session against a real server |
 //! | `python tour FILE` | stands in FILE when the session comes to it |
 //! | `text tour` | each of its lines is printed by the block before, in this order; `…` stands for anything |
+//! | `sh settings` | a session of its own; the lines of `text settings` are printed by it, in any order |
 //! | `sh nodes` | a session over a fresh Postgres, with free ports |
 //! | `sql roles` | an owner says it, and a server of that role plays and can do no more |
 //! | `sh serve` | a server understands these flags |
@@ -63,7 +64,19 @@ fn of_kind(language: &str, kind: &str) -> Vec<Block> {
 
 #[test]
 fn every_block_is_held_by_something() {
-    let known = ["sh tour", "python tour", "text tour", "sh nodes", "sql roles", "sh serve", "sh bench", "sh tests", "ply "];
+    let known = [
+        "sh tour",
+        "python tour",
+        "text tour",
+        "sh settings",
+        "text settings",
+        "sh nodes",
+        "sql roles",
+        "sh serve",
+        "sh bench",
+        "sh tests",
+        "ply ",
+    ];
     for block in blocks() {
         let kind = format!("{} {}", block.language, block.kind);
         assert!(known.contains(&kind.as_str()), "nothing runs this block: {block:?}");
@@ -224,20 +237,20 @@ fn named(text: &str, begins: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn flags_and_variables_are_those_of_the_server() {
+fn settings_are_read_as_shown() {
+    let script: String = of_kind("sh", "settings").iter().map(|block| here(&block.text, &[])).collect();
+    let printed = session(&format!("mkdir -p target/tour\n{script}"));
+    for wanted in of_kind("text", "settings").iter().flat_map(|block| block.text.lines()) {
+        let parts: Vec<&str> = wanted.split('…').map(str::trim).collect();
+        assert!(printed.lines().any(|line| parts.iter().all(|part| line.contains(part))), "{wanted:?} was not printed:\n{printed}");
+    }
+    assert!(!printed.contains("a-password"), "{printed}");
+}
+
+#[test]
+fn variables_in_the_files_of_deployments_are_those_of_the_server() {
     let output = Command::new(node::binary()).args(["serve", "--help"]).env_clear().output().unwrap();
     let help = String::from_utf8(output.stdout).unwrap();
-    let table: Vec<String> = readme().lines().filter(|line| line.starts_with("| `--")).map(str::to_owned).collect();
-    let (shown, there) = (named(&table.join("\n"), "--"), named(&help, "--"));
-    assert_eq!(shown, there.into_iter().filter(|flag| flag != "--help").collect(), "the table has every flag of serve");
-
-    for row in &table {
-        let cells: Vec<&str> = row.split('|').map(|cell| cell.trim().trim_matches('`')).collect();
-        let about = help.split(&format!("{} <", cells[1])).nth(1).unwrap().split("--").next().unwrap();
-        assert!(about.contains(&format!("[env: {}", cells[2])), "{row}");
-        let default = if cells[3] == "none" { String::new() } else { format!("[default: {}]", cells[3]) };
-        assert!(about.contains(&default) && about.contains("[default") != default.is_empty(), "{row}: {about}");
-    }
     for file in ["deploy/Dockerfile", "deploy/compose.yaml", "deploy/README.md"] {
         let text = fs::read_to_string(node::root().join(file)).unwrap();
         for variable in named(&text, "PLYBOOK_").into_iter().chain(named(&text, "OTEL_")) {

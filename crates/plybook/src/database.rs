@@ -10,6 +10,7 @@ use plybook_store::sqlite::SqliteOptions;
 use plybook_store::{Postgres, Sqlite, Store};
 
 use crate::exit::usage;
+use crate::settings::FileArgs;
 
 /// The file where nothing else is said.
 const DEFAULT: &str = "plybook.db";
@@ -17,6 +18,8 @@ const DEFAULT: &str = "plybook.db";
 /// The flags that say where books are kept.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct DatabaseArgs {
+    #[command(flatten)]
+    file: FileArgs,
     /// postgres://user@host/name, or the file of the embedded store
     #[arg(long, env = "PLYBOOK_DATABASE", default_value = DEFAULT, hide_env_values = true)]
     database: String,
@@ -53,7 +56,14 @@ impl DatabaseArgs {
     /// Over so many connections to this address, else to the one that the environment names.
     pub(crate) fn of(address: Option<String>, database_connections: u32) -> DatabaseArgs {
         let address = address.or_else(|| std::env::var("PLYBOOK_DATABASE").ok()).unwrap_or_else(|| DEFAULT.to_owned());
-        DatabaseArgs { database: address, database_connections, database_sessions: Sessions::Own, wake_database: None, read_database: None }
+        DatabaseArgs {
+            file: FileArgs::default(),
+            database: address,
+            database_connections,
+            database_sessions: Sessions::Own,
+            wake_database: None,
+            read_database: None,
+        }
     }
 
     /// Reads the address.

@@ -6,6 +6,7 @@ mod advice;
 mod analyze;
 mod bench;
 mod compare;
+mod config;
 mod database;
 mod drawing;
 mod exit;
@@ -21,6 +22,7 @@ mod refusals;
 mod replay;
 mod screen;
 mod serve;
+mod settings;
 mod sink;
 mod suggest;
 mod tail;
@@ -32,8 +34,10 @@ mod words;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use mimalloc::MiMalloc;
+
+use crate::settings::Given;
 
 /// The C library's allocator took a fifth of a node's time under load.
 #[global_allocator]
@@ -50,6 +54,8 @@ struct Cli {
 enum Command {
     /// Runs one node
     Serve(serve::ServeArgs),
+    /// Prints the settings that count and where each was written, or says whether a node could start with them
+    Config(config::ConfigArgs),
     /// Brings a database's schema up to this build's
     Migrate(migrate::MigrateArgs),
     /// Lists the months of a Postgres database's books, gives later ones a partition, and packs those that are over
@@ -89,8 +95,19 @@ enum Command {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let command = Cli::command();
+    let given = match Given::read(&command, std::env::args_os().collect()) {
+        Ok(given) => given,
+        Err(error) => return exit::code(Err(error)),
+    };
+    let cli = Cli::from_arg_matches(&given.matches).unwrap_or_else(|error| error.exit());
+    exit::code(done(cli.command, &command, &given).await)
+}
+
+async fn done(asked: Command, command: &clap::Command, given: &Given) -> anyhow::Result<()> {
+    match asked {
         Command::Serve(args) => serve::run(args).await,
+        Command::Config(args) => config::run(args, command, given),
         Command::Migrate(args) => migrate::run(args).await,
         Command::Partitions(args) => partitions::run(args).await,
         Command::Play(args) => play::run(args).await,
@@ -108,6 +125,5 @@ async fn main() -> ExitCode {
         Command::Import(args) => import::run(args).await,
         Command::Sink(args) => sink::run(args).await,
         Command::Bench(args) => bench::run(args).await,
-    };
-    exit::code(result)
+    }
 }

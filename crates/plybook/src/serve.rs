@@ -10,15 +10,15 @@ use clap::ValueEnum;
 use plybook_server::auth::AuthConfig;
 use plybook_server::limits::Limits;
 use plybook_server::server::ServeError;
-use plybook_server::telemetry::{Exporting, Telemetry};
+use plybook_server::telemetry::Telemetry;
 use plybook_server::{Config, Parts, Server};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::database::DatabaseArgs;
+use crate::database::{Database, DatabaseArgs};
 use crate::exit::usage;
 use crate::keys::SigningArgs;
 use crate::screen::Screen;
-use crate::wake::WakeArgs;
+use crate::wake::{WakeArgs, Waking};
 
 const DAY_SECONDS: u64 = 24 * 3600;
 
@@ -145,13 +145,29 @@ enum LogFormat {
     Json,
 }
 
+/// All that can be known before anything is opened.
+pub(crate) struct Ready {
+    database: Database,
+    waking: Waking,
+    config: Config,
+    telemetry: Telemetry,
+}
+
+impl ServeArgs {
+    /// Reads all of it, files of keys among it: what cannot work is told here, to `plybook config --check` as to `plybook serve`.
+    pub(crate) fn ready(self) -> anyhow::Result<Ready> {
+        let database = self.database.read()?;
+        let waking = self.wake.read(&database)?;
+        let config = Config { listen: self.listen, limits: self.limits.read(), keys: self.signing.read()?, auth: AuthConfig::default() };
+        config.check().map_err(|error| usage(error.to_string()))?;
+        Ok(Ready { database, waking, config, telemetry: self.telemetry.read()? })
+    }
+}
+
 /// Serves until told to stop.
 pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
-    let database = args.database.read()?;
-    let waking = args.wake.read(&database)?;
-    let config = Config { listen: args.listen, limits: args.limits.read(), keys: args.signing.read()?, auth: AuthConfig::default() };
-    config.check().map_err(|error| usage(error.to_string()))?;
-    let exporting = args.telemetry.start()?;
+    let Ready { database, waking, config, telemetry } = args.ready()?;
+    let exporting = telemetry.start().map_err(|error| usage(error.to_string()))?;
     let mut stop = Stop::new()?;
 
     let store = database.open().await?;
@@ -220,7 +236,7 @@ impl LimitArgs {
 }
 
 impl TelemetryArgs {
-    fn start(self) -> anyhow::Result<Exporting> {
+    fn read(self) -> anyhow::Result<Telemetry> {
         let json = match self.log_format {
             LogFormat::Auto => None,
             LogFormat::Human => Some(false),
@@ -230,8 +246,7 @@ impl TelemetryArgs {
         if let Some(endpoint) = otlp_endpoint.as_deref().filter(|endpoint| !endpoint.starts_with("http://")) {
             return Err(usage(format!("--otlp-endpoint: {endpoint:?} does not begin with http://")));
         }
-        let telemetry = Telemetry { log: Some(self.log), json, otlp_endpoint };
-        telemetry.start().map_err(|error| usage(error.to_string()))
+        Ok(Telemetry { log: Some(self.log), json, otlp_endpoint })
     }
 }
 
