@@ -13,7 +13,6 @@ use async_trait::async_trait;
 use plybook_bots::Bots;
 use plybook_core::{Seed, Seq, Time, Uuid};
 use plybook_rulesets::Registry;
-use plybook_server::auth::AuthConfig;
 use plybook_server::clock::Clock;
 use plybook_server::games::snapshots::Fate;
 use plybook_server::ids::{Ids, SystemIds};
@@ -135,7 +134,7 @@ impl Setup {
     pub async fn start(self) -> Local {
         let (store, bus) = (Arc::new(Handled::new(self.store)), Arc::new(Bus::new(self.wakes)));
         let (clock, ids) = (Arc::new(SetClock::default()), Arc::new(SetIds::default()));
-        let config = Config { listen: ([127, 0, 0, 1], 0).into(), limits: self.limits, keys: self.keys, auth: AuthConfig::default() };
+        let config = Config { listen: ([127, 0, 0, 1], 0).into(), limits: self.limits, keys: self.keys, ..Config::default() };
         let parts = Parts {
             store: Arc::clone(&store) as Arc<dyn Store>,
             wakes: Arc::clone(&bus) as Arc<dyn Wakes>,

@@ -7,7 +7,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::auth::AuthConfig;
-use crate::limits::Limits;
+use crate::edge::{RateLimits, TlsFiles, Web};
+use crate::limits::{Limits, REPLY_BYTES_MAX};
 use crate::signing::Keys;
 
 /// What an operator sets.
@@ -21,6 +22,12 @@ pub struct Config {
     pub keys: Keys,
     /// Who may call.
     pub auth: AuthConfig,
+    /// The node's certificates, if it speaks TLS.
+    pub tls: Option<TlsFiles>,
+    /// How often whom may call.
+    pub rates: RateLimits,
+    /// Whether browsers may call.
+    pub web: Option<Web>,
 }
 
 /// Why a configuration cannot work.
@@ -30,8 +37,15 @@ pub struct ConfigError(pub String);
 
 impl Default for Config {
     fn default() -> Config {
-        let listen = SocketAddr::from(([127, 0, 0, 1], 50051));
-        Config { listen, limits: Limits::default(), keys: Keys::default(), auth: AuthConfig::default() }
+        Config {
+            listen: SocketAddr::from(([127, 0, 0, 1], 50051)),
+            limits: Limits::default(),
+            keys: Keys::default(),
+            auth: AuthConfig::default(),
+            tls: None,
+            rates: RateLimits::default(),
+            web: None,
+        }
     }
 }
 
@@ -52,6 +66,7 @@ impl Config {
         if limits.calls_per_connection == 0 {
             return refuse("calls-per-connection must be at least 1");
         }
+        check_edge(limits)?;
         if limits.poll_floor.is_zero() {
             return refuse("poll-floor must be longer than nothing, or idle streams would read without pause");
         }
@@ -78,4 +93,23 @@ impl Config {
         }
         self.auth.check()
     }
+}
+
+/// What of the limits of connections cannot work.
+fn check_edge(limits: &Limits) -> Result<(), ConfigError> {
+    let refuse = |what: &str| Err(ConfigError(what.to_owned()));
+    let counts = [limits.connections, limits.handshakes, limits.streams_per_tenant, limits.streams_per_connection];
+    if counts.contains(&0) || limits.left_calls == 0 {
+        return refuse("connections, handshakes, streams-per-tenant, streams-per-connection and left-calls must be at least 1");
+    }
+    if limits.handshake_timeout.is_zero() || limits.keepalive.is_zero() || limits.keepalive_timeout.is_zero() {
+        return refuse("handshake-timeout, keepalive and keepalive-timeout must be longer than nothing");
+    }
+    if limits.header_bytes < 1024 {
+        return refuse("header-bytes must be at least 1024, or no call has room for its headers");
+    }
+    if limits.waiting_answer_bytes < REPLY_BYTES_MAX || limits.waiting_answer_timeout.is_zero() {
+        return refuse("waiting-answer-bytes must have room for one reply, and waiting-answer-timeout be longer than nothing");
+    }
+    Ok(())
 }

@@ -10,6 +10,7 @@
 //! | [`signing`], [`key_file`] | the keys of receipts, and their files |
 //! | [`clock`], [`ids`] | time and randomness, as arguments |
 //! | [`auth`] | who is calling |
+//! | [`edge`] | connections, TLS, and how much of anything one of them may ask |
 //! | [`requests`] | the contract's messages, checked for shape |
 //! | [`games`] | the games that this node remembers; loading, appending, history |
 //! | [`streams`] | cursors over a book, and what wakes them |
@@ -21,6 +22,7 @@
 //! | [`refusal`], [`status`] | why not, and the one place that makes a `Status` |
 //! | [`service`] | one file an RPC |
 //! | [`guard`], [`deadline`], [`packing`] | around the calls: deadlines, panics, oversized requests, what is packed |
+//! | `front` | a call's way from its connection to its RPC |
 //! | [`telemetry`], [`server`] | logs and traces; start and drain |
 //!
 //! Invariants: no reply, frame or notification shows an entry that is not durable; a node holds
@@ -32,7 +34,9 @@ pub mod checking;
 pub mod clock;
 pub mod config;
 pub mod deadline;
+pub mod edge;
 pub mod feed;
+mod front;
 pub mod games;
 pub mod guard;
 pub mod heartbeat;

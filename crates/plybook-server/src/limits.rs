@@ -14,10 +14,32 @@ pub struct Limits {
     pub import_bytes: usize,
     /// Files imported at once: each is in memory until it is stored.
     pub imports: usize,
+    /// Connections that have opened; for one more, a stranger or an idle one is let go.
+    pub connections: usize,
+    /// Connections that open at once; for one more, the oldest of them is let go.
+    pub handshakes: usize,
+    /// How long a connection may take to open: its TLS handshake, and the first bytes of HTTP.
+    pub handshake_timeout: Duration,
+    /// How long a connection may be silent before its peer is asked whether it is there.
+    pub keepalive: Duration,
+    /// And how long it may take to answer.
+    pub keepalive_timeout: Duration,
+    /// Bytes of a request's headers, as HTTP/2 counts them.
+    pub header_bytes: u32,
     /// Calls in flight on one connection.
     pub calls_per_connection: u32,
+    /// Calls of one connection in a minute that its caller may leave before they are answered.
+    pub left_calls: u32,
+    /// Bytes of large answers that wait on one connection for its caller to take them.
+    pub waiting_answer_bytes: usize,
+    /// How long a large answer may wait to be taken.
+    pub waiting_answer_timeout: Duration,
     /// Streams open on this node.
     pub streams: usize,
+    /// Streams open of one tenant, on this node.
+    pub streams_per_tenant: usize,
+    /// Streams open on one connection; fewer than calls, so that a call finds a place beside them.
+    pub streams_per_connection: usize,
     /// Memory for remembered games, in bytes, by estimate.
     pub games_cache_bytes: u64,
     /// Memory for remembered earlier positions, in bytes, by estimate.
@@ -66,8 +88,19 @@ impl Default for Limits {
             request_bytes: 256 * 1024,
             import_bytes: 64 * 1024 * 1024,
             imports: 2,
+            connections: 4_096,
+            handshakes: 256,
+            handshake_timeout: Duration::from_secs(10),
+            keepalive: Duration::from_secs(20),
+            keepalive_timeout: Duration::from_secs(10),
+            header_bytes: 16 * 1024,
             calls_per_connection: 1_000,
+            left_calls: 6_000,
+            waiting_answer_bytes: 16 * 1024 * 1024,
+            waiting_answer_timeout: Duration::from_secs(60),
             streams: 20_000,
+            streams_per_tenant: 20_000,
+            streams_per_connection: 900,
             games_cache_bytes: 256 * 1024 * 1024,
             history_cache_bytes: 64 * 1024 * 1024,
             games_cache_idle: Duration::from_secs(600),
@@ -94,6 +127,14 @@ impl Default for Limits {
 
 /// Largest reply, in bytes: what clients accept by default.
 pub const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Largest request of calls that need no credential, health and reflection, in bytes.
+pub const OPEN_REQUEST_BYTES: usize = 4 * 1024;
+/// Answers of so many bytes are large: they count while they wait to be taken.
+pub const LARGE_ANSWER_BYTES: usize = 4 * 1024;
+/// Calls that a peer has taken back before this node has looked at them; with one more its connection ends.
+pub const RESETS_PENDING: usize = 20;
+/// Tenants, or addresses, whose calls are counted apart; more share one count.
+pub const RATE_KEYS_MAX: usize = 10_000;
 /// Entries read from the store at once.
 pub const PAGE_ENTRIES: u32 = 500;
 /// Entries read for a stream at once.

@@ -7,6 +7,8 @@ use http::Request;
 use prost::Message;
 use tonic::Response;
 
+use crate::edge::answers::Weight;
+
 /// Smaller answers go unpacked: they fit into one packet of a network anyway.
 const PACKED_FROM_BYTES: usize = 1_200;
 
@@ -15,10 +17,13 @@ const UNPACKED: [&str; 2] = ["/plybook.v1.GameService/StreamEvents", "/plybook.v
 
 /// One message.
 pub fn reply<T: Message>(message: T) -> Response<T> {
-    let small = message.encoded_len() < PACKED_FROM_BYTES;
+    let bytes = message.encoded_len();
     let mut response = Response::new(message);
-    if small {
+    if bytes < PACKED_FROM_BYTES {
         response.disable_compression();
+    }
+    if let Some(weight) = Weight::of(bytes) {
+        response.extensions_mut().insert(weight);
     }
     response
 }

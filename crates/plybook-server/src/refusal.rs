@@ -3,6 +3,8 @@
 //! Invariant: every refusal has a variant; nothing outside [`crate::status`] turns one into a
 //! `Status`, and no text of a database or of another tenant is in any of them.
 
+use std::time::Duration;
+
 use plybook_bots::StrategyId;
 use plybook_bots::registry::UnknownStrategy;
 use plybook_core::params::BadParam;
@@ -115,8 +117,17 @@ pub enum Refusal {
         /// Its value.
         most: u64,
     },
-    /// Too many streams are open on this node.
+    /// The caller calls too often.
+    RateLimited {
+        /// The limit's name.
+        limit: &'static str,
+        /// How long until a call is let in.
+        wait: Duration,
+    },
+    /// Too many streams are open.
     TooManyStreams {
+        /// The limit's name.
+        limit: &'static str,
         /// How many may be.
         most: u64,
     },

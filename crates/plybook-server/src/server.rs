@@ -8,43 +8,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plybook_bots::Bots;
-use plybook_proto::v1::audit_service_server::AuditServiceServer;
-use plybook_proto::v1::game_service_server::GameServiceServer;
 use plybook_rulesets::Registry;
 use plybook_store::{News, Store, Wakes};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
-use tonic::body::Body;
-use tonic::codec::CompressionEncoding::Gzip;
-use tonic::transport::server::{Router, TcpIncoming};
-use tonic_health::pb::FILE_DESCRIPTOR_SET as HEALTH_DESCRIPTOR_SET;
 use tonic_health::server::HealthReporter;
-use tonic_types::pb::FILE_DESCRIPTOR_SET as ERROR_DETAILS_DESCRIPTOR_SET;
-use tower::layer::util::{Identity, Stack};
-use tower::util::MapRequestLayer;
 
-use crate::auth::{AuthLayer, Authenticator};
+use crate::auth::Authenticator;
 use crate::clock::{Clock, SteeredClock};
 use crate::config::{Config, ConfigError};
+use crate::edge::{Connections, Incoming, Tls, TlsError};
 use crate::feed::Feeds;
+use crate::front;
 use crate::games::{Games, Means, Snapshots};
-use crate::guard::GuardLayer;
 use crate::heartbeat::Heartbeat;
 use crate::ids::{Ids, SystemIds};
-use crate::limits::{Limits, REPLY_BYTES_MAX};
-use crate::packing::without_offer_for_events;
 use crate::refusal_log::{LogWork, RefusalLog};
-use crate::service::{AuditRpc, GameRpc, Service};
+use crate::service::Service;
 use crate::streams::{Hub, Slots};
 use crate::sweeper::Sweeper;
-use crate::telemetry::CallsLayer;
 use crate::thinking::Thinking;
 use crate::upkeep::Upkeep;
 
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(20);
-const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 const STEERING_INTERVAL: Duration = Duration::from_secs(30);
 const HEALTH_INTERVAL: Duration = Duration::from_secs(2);
 
@@ -81,6 +68,9 @@ pub enum ServeError {
     /// The configuration cannot work.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// There is no TLS with these certificates.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The store is not ready.
     #[error(transparent)]
     Store(#[from] plybook_store::Error),
@@ -100,6 +90,7 @@ pub enum ServeError {
 /// A running node.
 pub struct Server {
     address: SocketAddr,
+    connections: Arc<Connections>,
     store: Arc<dyn Store>,
     games: Arc<Games>,
     hub: Arc<Hub>,
@@ -115,14 +106,12 @@ pub struct Server {
     drain_timeout: Duration,
 }
 
-type Layers = Stack<MapRequestLayer<Mapped>, Stack<AuthLayer, Stack<GuardLayer, Stack<CallsLayer, Identity>>>>;
-type Mapped = fn(http::Request<Body>) -> http::Request<Body>;
-
 impl Server {
     /// Starts to serve.
     pub async fn start(config: Config, parts: Parts) -> Result<Server, ServeError> {
         config.check()?;
         let authenticator = Authenticator::new(&config.auth).map_err(|refusal| ConfigError(format!("{refusal:?}")))?;
+        let tls = config.tls.clone().map(|files| Tls::read(files, config.web.is_some())).transpose()?.map(Arc::new);
         parts.store.ready().await?;
         if let Some(clock) = &parts.steered {
             clock.steer(parts.store.as_ref()).await?;
@@ -131,7 +120,10 @@ impl Server {
         let heartbeat = Arc::new(Heartbeat::new(Arc::clone(&parts.store), &config.limits));
         heartbeat.beat().await?;
         let refused = |why: &dyn std::fmt::Display| ServeError::Listen { address: config.listen, why: why.to_string() };
-        let incoming = TcpIncoming::bind(config.listen).map_err(|error| refused(&error))?.with_nodelay(Some(true));
+        let connections = Connections::new(&config.limits);
+        let bound =
+            Incoming::bind(config.listen, Arc::clone(&connections), config.limits.handshake_timeout).map_err(|error| refused(&error))?;
+        let incoming = bound.tls(tls.clone()).http1(config.web.is_some());
         let address = incoming.local_addr().map_err(|error| refused(&error))?;
 
         let draining = CancellationToken::new();
@@ -142,20 +134,40 @@ impl Server {
         let background = background(&service, heartbeat, steered);
         let sweeper = Sweeper::new(Arc::clone(&games), clock, draining.clone(), &config.limits);
         let chores = vec![tokio::spawn(sweeper.run()), tokio::spawn(Arc::clone(&games).play_bots())];
-        let (health, router) = router(&config.limits, authenticator, service)?;
+        let stopped = CancellationToken::new();
+        let (health, serving) = front::serve(&config, authenticator, service, incoming, stopped.clone())?;
         // Before the first connection, or who asks early hears of no such service.
         announce(&health, true).await;
-        let stopped = CancellationToken::new();
-        let serving = tokio::spawn(router.serve_with_incoming_shutdown(incoming, stopped.clone().cancelled_owned()));
+        let serving = tokio::spawn(serving);
         let watcher = tokio::spawn(follow_store(health.clone(), Arc::clone(&store), draining.clone()));
-        let background = background.into_iter().chain([watcher]).collect();
+        let background = background.into_iter().chain([watcher]).chain(tls.map(|tls| tokio::spawn(tls.follow()))).collect();
         let drain_timeout = config.limits.drain_timeout;
-        Ok(Server { address, store, games, hub, thinking, draining, stopped, serving, background, chores, refusals, health, drain_timeout })
+        Ok(Server {
+            address,
+            connections,
+            store,
+            games,
+            hub,
+            thinking,
+            draining,
+            stopped,
+            serving,
+            background,
+            chores,
+            refusals,
+            health,
+            drain_timeout,
+        })
     }
 
     /// Where the node listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The connections of its callers.
+    pub fn connections(&self) -> &Connections {
+        &self.connections
     }
 
     /// How many refused requests this node could not remember.
@@ -250,43 +262,8 @@ fn service(config: &Config, parts: Parts, refusals: RefusalLog, heartbeat: Arc<H
     };
     let games = Games::new(means, limits);
     let imports = Arc::new(Semaphore::new(limits.imports.min(Semaphore::MAX_PERMITS)));
-    let (games, slots) = (Arc::new(games), Slots::new(limits.streams));
+    let (games, slots) = (Arc::new(games), Slots::new(limits));
     Service { games, thinking, hub, clock, slots, imports, limits: limits.clone(), keys, draining }
-}
-
-fn router(limits: &Limits, authenticator: Authenticator, service: Arc<Service>) -> Result<(HealthReporter, Router<Layers>), ServeError> {
-    let (reporter, health) = tonic_health::server::health_reporter();
-    let describe = || {
-        tonic_reflection::server::Builder::configure()
-            .register_encoded_file_descriptor_set(plybook_proto::DESCRIPTOR_SET)
-            .register_encoded_file_descriptor_set(HEALTH_DESCRIPTOR_SET)
-            .register_encoded_file_descriptor_set(ERROR_DETAILS_DESCRIPTOR_SET)
-    };
-    let broken = |error: tonic_reflection::server::Error| ServeError::Reflection(error.to_string());
-    let games = GameServiceServer::new(GameRpc(Arc::clone(&service)))
-        .accept_compressed(Gzip)
-        .send_compressed(Gzip)
-        .max_decoding_message_size(limits.request_bytes)
-        .max_encoding_message_size(REPLY_BYTES_MAX);
-    let audit = AuditServiceServer::new(AuditRpc(service))
-        .accept_compressed(Gzip)
-        .send_compressed(Gzip)
-        .max_decoding_message_size(limits.request_bytes)
-        .max_encoding_message_size(REPLY_BYTES_MAX);
-    let router = tonic::transport::Server::builder()
-        .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
-        .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
-        .max_concurrent_streams(limits.calls_per_connection)
-        .layer(CallsLayer)
-        .layer(GuardLayer { call_timeout: limits.call_timeout, request_bytes: limits.request_bytes })
-        .layer(AuthLayer { authenticator: Arc::new(authenticator) })
-        .layer(MapRequestLayer::new(without_offer_for_events as Mapped))
-        .add_service(health)
-        .add_service(describe().build_v1().map_err(broken)?)
-        .add_service(describe().build_v1alpha().map_err(broken)?)
-        .add_service(games)
-        .add_service(audit);
-    Ok((reporter, router))
 }
 
 /// Health says SERVING while the store is ready.

@@ -97,12 +97,9 @@ impl Answer {
             Refusal::GameExists { game } => Answer::exists(game),
             Refusal::Limit { limit, most } => Answer::limit(limit, most),
             Refusal::Busy { limit, most } => Answer::limit(limit, most).retry(RETRY_SOON),
-            Refusal::TooManyStreams { most } => Answer::too_many_streams(most),
-            Refusal::Deadline => Answer::new(
-                Code::DeadlineExceeded,
-                R::Deadline,
-                "the deadline passed; it may have committed: retry, with the same request_id if it had one",
-            ),
+            Refusal::TooManyStreams { limit, most } => Answer::too_many_streams(limit, most),
+            Refusal::RateLimited { limit, wait } => Answer::too_often(limit, wait),
+            Refusal::Deadline => Answer::too_late(),
             Refusal::StoreUnavailable => {
                 Answer::new(Code::Unavailable, R::StoreUnavailable, "the store is away; retry, with the same request_id if there was one")
                     .retry(RETRY_SOON)
@@ -236,9 +233,19 @@ impl Answer {
         Answer::new(Code::AlreadyExists, ErrorReason::GameExists, why).with("game_id", game)
     }
 
-    fn too_many_streams(most: u64) -> Answer {
-        Answer::new(Code::ResourceExhausted, ErrorReason::TooManyStreams, format!("{most} streams are open on this node"))
-            .with("limit", "streams")
+    fn too_late() -> Answer {
+        let message = "the deadline passed; it may have committed: retry, with the same request_id if it had one";
+        Answer::new(Code::DeadlineExceeded, ErrorReason::Deadline, message)
+    }
+
+    fn too_often(limit: &str, wait: Duration) -> Answer {
+        let message = format!("{limit} is used up: come back in {} ms", wait.as_millis() + 1);
+        Answer::new(Code::ResourceExhausted, ErrorReason::RateLimited, message).with("limit", limit).retry(wait)
+    }
+
+    fn too_many_streams(limit: &str, most: u64) -> Answer {
+        Answer::new(Code::ResourceExhausted, ErrorReason::TooManyStreams, format!("{most} streams are open: {limit} has no more"))
+            .with("limit", limit)
             .with("most", most)
             .retry(RETRY_LATER)
     }
@@ -305,6 +312,7 @@ impl Verdict {
             | Refusal::Busy { .. }
             | Refusal::Limit { .. }
             | Refusal::TooManyStreams { .. }
+            | Refusal::RateLimited { .. }
             | Refusal::Deadline
             | Refusal::StoreUnavailable
             | Refusal::Draining

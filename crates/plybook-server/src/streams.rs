@@ -20,5 +20,5 @@ pub mod topic;
 pub use cursor::{Cursor, Wanted};
 pub use ends::Ends;
 pub use hub::Hub;
-pub use slots::Slots;
+pub use slots::{Asker, Slot, Slots};
 pub use topic::Topic;

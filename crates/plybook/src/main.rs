@@ -53,9 +53,9 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Runs one node
-    Serve(serve::ServeArgs),
+    Serve(Box<serve::ServeArgs>),
     /// Prints the settings that count and where each was written, or says whether a node could start with them
-    Config(config::ConfigArgs),
+    Config(Box<config::ConfigArgs>),
     /// Brings a database's schema up to this build's
     Migrate(migrate::MigrateArgs),
     /// Lists the months of a Postgres database's books, gives later ones a partition, and packs those that are over
@@ -106,8 +106,8 @@ async fn main() -> ExitCode {
 
 async fn done(asked: Command, command: &clap::Command, given: &Given) -> anyhow::Result<()> {
     match asked {
-        Command::Serve(args) => serve::run(args).await,
-        Command::Config(args) => config::run(args, command, given),
+        Command::Serve(args) => serve::run(*args).await,
+        Command::Config(args) => config::run(*args, command, given),
         Command::Migrate(args) => migrate::run(args).await,
         Command::Partitions(args) => partitions::run(args).await,
         Command::Play(args) => play::run(args).await,

@@ -3,11 +3,16 @@
 //! Invariant: what cannot work is said in one sentence before anything is opened; SIGTERM and Ctrl-C
 //! let the node go without losing a move.
 
+mod edge;
+mod exposure;
+mod rates;
+mod tls;
+mod web;
+
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use plybook_server::auth::AuthConfig;
 use plybook_server::limits::Limits;
 use plybook_server::server::ServeError;
 use plybook_server::telemetry::Telemetry;
@@ -18,6 +23,11 @@ use crate::database::{Database, DatabaseArgs};
 use crate::exit::usage;
 use crate::keys::SigningArgs;
 use crate::screen::Screen;
+use crate::serve::edge::EdgeArgs;
+use crate::serve::exposure::{Exposure, ExposureArgs};
+use crate::serve::rates::RateArgs;
+use crate::serve::tls::TlsArgs;
+use crate::serve::web::WebArgs;
 use crate::wake::{WakeArgs, Waking};
 
 const DAY_SECONDS: u64 = 24 * 3600;
@@ -38,6 +48,16 @@ pub(crate) struct ServeArgs {
     wake: WakeArgs,
     #[command(flatten)]
     signing: SigningArgs,
+    #[command(flatten)]
+    exposure: ExposureArgs,
+    #[command(flatten)]
+    tls: TlsArgs,
+    #[command(flatten)]
+    web: WebArgs,
+    #[command(flatten)]
+    rates: RateArgs,
+    #[command(flatten)]
+    edge: EdgeArgs,
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten)]
@@ -151,6 +171,8 @@ pub(crate) struct Ready {
     waking: Waking,
     config: Config,
     telemetry: Telemetry,
+    /// What has to be said aloud.
+    warning: Option<&'static str>,
 }
 
 impl ServeArgs {
@@ -158,22 +180,29 @@ impl ServeArgs {
     pub(crate) fn ready(self) -> anyhow::Result<Ready> {
         let database = self.database.read()?;
         let waking = self.wake.read(&database)?;
-        let config = Config { listen: self.listen, limits: self.limits.read(), keys: self.signing.read()?, auth: AuthConfig::default() };
+        let config = self.config()?;
         config.check().map_err(|error| usage(error.to_string()))?;
-        Ok(Ready { database, waking, config, telemetry: self.telemetry.read()? })
+        let exposure = Exposure { listen: config.listen, authenticates: config.auth.is_on(), tls: config.tls.is_some() };
+        let warning = self.exposure.check(exposure)?;
+        Ok(Ready { database, waking, config, telemetry: self.telemetry.read()?, warning })
     }
 }
 
 /// Serves until told to stop.
 pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
-    let Ready { database, waking, config, telemetry } = args.ready()?;
+    let Ready { database, waking, config, telemetry, warning } = args.ready()?;
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
     let exporting = telemetry.start().map_err(|error| usage(error.to_string()))?;
     let mut stop = Stop::new()?;
 
     let store = database.open().await?;
     let wakes = waking.start().await?;
     let server = Server::start(config, Parts::system(store, wakes)).await.map_err(sentence)?;
-    announce(server.address(), &database.tell(), waking.tell());
+    announce(scheme, server.address(), &database.tell(), waking.tell());
+    if let Some(warning) = warning {
+        tracing::warn!("{warning}");
+        let _ = Screen::new().say(warning);
+    }
 
     stop.asked().await;
     tracing::info!("draining");
@@ -185,10 +214,10 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn announce(address: SocketAddr, database: &str, woken_by: &str) {
+fn announce(scheme: &str, address: SocketAddr, database: &str, woken_by: &str) {
     let told = format!(
         "plybook {} is listening on {address}\nbooks are kept in {database}\n\
-         try: plybook play --server http://{address} --ruleset connect_four",
+         try: plybook play --server {scheme}://{address} --ruleset connect_four",
         env!("CARGO_PKG_VERSION"),
     );
     // Whoever started the node may not listen to it.
@@ -200,8 +229,22 @@ fn sentence(error: ServeError) -> anyhow::Error {
     match error {
         ServeError::Config(error) => usage(error.to_string()),
         ServeError::Store(plybook_store::Error::Config(why)) => usage(why),
-        error @ ServeError::Listen { .. } => usage(error.to_string()),
+        error @ (ServeError::Listen { .. } | ServeError::Tls(_)) => usage(error.to_string()),
         other => other.into(),
+    }
+}
+
+impl ServeArgs {
+    fn config(&self) -> anyhow::Result<Config> {
+        Ok(Config {
+            listen: self.listen,
+            limits: self.edge.read(self.limits.read()),
+            keys: self.signing.read()?,
+            tls: self.tls.read()?,
+            rates: self.rates.read()?,
+            web: self.web.read()?,
+            ..Config::default()
+        })
     }
 }
 

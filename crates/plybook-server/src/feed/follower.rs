@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use plybook_proto::v1::stream_all_events_response::Frame;
 use plybook_proto::v1::{FeedCaughtUp, FeedCheckpoint, StreamAllEventsResponse};
 use plybook_store::{FeedCursor, TenantId};
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 use tonic::Status;
 
@@ -26,6 +26,7 @@ use crate::limits::{FEED_CHECKPOINT_ENTRIES, FEED_CHECKPOINT_INTERVAL, FEED_PAGE
 use crate::refusal::Refusal;
 use crate::replies;
 use crate::streams::Ends;
+use crate::streams::Slot;
 
 /// What a caller wants of a stream.
 #[derive(Clone, Debug)]
@@ -55,7 +56,7 @@ pub struct Ground {
     /// The longest wait without a look.
     pub poll_floor: Duration,
     /// Held while the stream lives.
-    pub slot: OwnedSemaphorePermit,
+    pub slot: Slot,
 }
 
 /// What a look found.

@@ -11,7 +11,6 @@ use plybook_core::receipt::{Signature, SignedHead};
 use plybook_core::{Digest, Seq, book};
 use plybook_proto::v1;
 use plybook_store::{GameKey, Store};
-use tokio::sync::OwnedSemaphorePermit;
 use tonic::Request;
 
 use crate::auth::{Rpc, authenticate};
@@ -20,7 +19,7 @@ use crate::refusal::Refusal;
 use crate::requests;
 use crate::service::{Frames, Service};
 use crate::signing::Keys;
-use crate::streams::Ends;
+use crate::streams::{Asker, Ends, Slot};
 use crate::telemetry;
 
 /// An export under way.
@@ -34,7 +33,7 @@ struct Export {
     over: bool,
     ends: Ends,
     /// Held while the export lives.
-    _slot: OwnedSemaphorePermit,
+    _slot: Slot,
 }
 
 /// What stands below the book.
@@ -52,10 +51,11 @@ fn signature(text: &str) -> Result<Signature, Refusal> {
 pub(super) async fn answer(service: &Service, request: Request<v1::GetBookRequest>) -> Result<Frames<v1::GetBookResponse>, Refusal> {
     let caller = authenticate(&request)?;
     let ends = Ends::of(&request, &service.draining);
+    let asker = Asker::of(&caller, &request);
     let key = caller.may_see(Rpc::GetBook, requests::game_id(&request.into_inner().game_id)?)?;
     telemetry::record_game(key.game);
     ends.check()?;
-    let slot = service.slots.take()?;
+    let slot = service.slots.take(&asker)?;
     let store = Arc::clone(service.games.store());
     let last = store.last(key).await?.ok_or(Refusal::GameNotFound)?;
     telemetry::record_entry(key.game, last.seq);

@@ -11,7 +11,7 @@ use crate::feed::{FeedFilter, Follower, Ground, Wanted};
 use crate::refusal::Refusal;
 use crate::requests;
 use crate::service::{Frames, Service};
-use crate::streams::Ends;
+use crate::streams::{Asker, Ends};
 
 pub(super) async fn answer(
     service: &Service,
@@ -19,6 +19,7 @@ pub(super) async fn answer(
 ) -> Result<Frames<v1::StreamAllEventsResponse>, Refusal> {
     let caller = authenticate(&request)?;
     let ends = Ends::of(&request, &service.draining);
+    let asker = Asker::of(&caller, &request);
     let message = request.into_inner();
     let (tenant, store) = (caller.tenant, service.games.store());
     let heartbeat = requests::heartbeat(message.heartbeat_interval.as_ref())?;
@@ -30,7 +31,7 @@ pub(super) async fn answer(
     };
     caller.may(Rpc::StreamAllEvents)?;
     ends.check()?;
-    let slot = service.slots.take()?;
+    let slot = service.slots.take(&asker)?;
     let after = match after {
         None if message.from_now => ends.before(store.feed_end(tenant)).await??,
         Some(after) => {

@@ -12,7 +12,7 @@ use crate::replies;
 use crate::requests;
 use crate::service::{Frames, Service};
 use crate::streams::cursor::{Ground, Wanted};
-use crate::streams::{Cursor, Ends};
+use crate::streams::{Asker, Cursor, Ends};
 use crate::telemetry;
 
 pub(super) async fn answer(
@@ -21,13 +21,14 @@ pub(super) async fn answer(
 ) -> Result<Frames<v1::StreamEventsResponse>, Refusal> {
     let caller = authenticate(&request)?;
     let ends = Ends::of(&request, &service.draining);
+    let asker = Asker::of(&caller, &request);
     let message = request.into_inner();
     let game = requests::game_id(&message.game_id)?;
     telemetry::record_game(game);
     let heartbeat = requests::heartbeat(message.heartbeat_interval.as_ref())?;
     let key = caller.may_see(Rpc::StreamEvents, game)?;
     ends.check()?;
-    let slot = service.slots.take()?;
+    let slot = service.slots.take(&asker)?;
     let opened = service.games.opened(key).await?;
     let mut after = requests::seq(message.after_seq);
     let mut snapshot = None;

@@ -16,7 +16,7 @@ use plybook_core::{Digest, Seq};
 use plybook_proto::v1::stream_events_response::Frame;
 use plybook_proto::v1::{CaughtUp, Heartbeat, Position, StreamEventsResponse};
 use plybook_store::{GameKey, StoredEntry};
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 use tonic::Status;
 
@@ -24,6 +24,7 @@ use crate::clock::Clock;
 use crate::games::{Beside, Games, Opened};
 use crate::refusal::Refusal;
 use crate::replies;
+use crate::streams::Slot;
 use crate::streams::{Ends, Topic};
 
 /// What a caller wants of a stream.
@@ -60,7 +61,7 @@ pub struct Ground {
     /// The longest wait without a look.
     pub poll_floor: Duration,
     /// Held while the stream lives.
-    pub slot: OwnedSemaphorePermit,
+    pub slot: Slot,
 }
 
 /// Entries that follow one another, each with what stands beside it.
