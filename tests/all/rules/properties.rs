@@ -2,7 +2,8 @@
 
 use plybook_core::action::Column;
 use plybook_core::dice::Face;
-use plybook_core::{Action, Cell, Play, Position, RulesetId, Seat};
+use plybook_core::{Action, Card, Cell, ParamValue, Play, Position, RulesetId, Seat};
+use plybook_rulesets::Registry;
 use plybook_tests::deal::{Deal, RULESETS};
 use plybook_tests::oracle::{Oracle, State};
 use plybook_tests::random::{Random, repeat};
@@ -22,6 +23,41 @@ pub(super) fn seen(play: &Play) -> Seen {
         text: play.position().canonical_text(&RulesetId::new("any", 1)),
         scores: play.rules().scores(play.position()),
         legal: play.legal(),
+    }
+}
+
+/// Every word and flag of the card, and both ends of its seats, are among these deals.
+#[track_caller]
+fn draws_every_choice(deals: &[Deal], card: &Card) {
+    let of_card = |deal: &&Deal| deal.version.is_none_or(|version| version == card.version);
+    let deals: Vec<&Deal> = deals.iter().filter(of_card).collect();
+    for seats in [card.seats.0, card.seats.1] {
+        assert!(deals.iter().any(|deal| deal.seats == seats), "{} is drawn for {seats}", card.id());
+    }
+    for spec in &card.params {
+        let drawn = |value: &ParamValue| deals.iter().any(|deal| deal.given.get(spec.name).unwrap_or(&spec.default) == value);
+        let wanted: Vec<ParamValue> = match &spec.default {
+            ParamValue::Bool(_) => vec![ParamValue::Bool(true), ParamValue::Bool(false)],
+            _ => spec.choices.iter().map(|choice| ParamValue::Text((*choice).to_owned())).collect(),
+        };
+        let missing = wanted.iter().find(|value| !drawn(value));
+        assert_eq!(missing, None, "{}: {} is never drawn so", card.id(), spec.name);
+        let differs = deals.iter().any(|deal| deal.given.get(spec.name).is_some_and(|value| *value != spec.default));
+        assert!(differs, "{}: {} is always as by default", card.id(), spec.name);
+    }
+}
+
+/// What holds for every ruleset here holds for every one that is registered, under all of its parameters.
+#[test]
+fn every_registered_ruleset_is_drawn_with_each_of_its_parameters() {
+    let registry = Registry::standard();
+    let mut names: Vec<&str> = registry.cards().map(|card| card.name).collect();
+    names.dedup();
+    assert_eq!(names, RULESETS, "random deals know the rulesets of the release");
+    let mut random = Random::new(1);
+    for ruleset in RULESETS {
+        let deals: Vec<Deal> = (0..600).map(|_| Deal::random(ruleset, 8, &mut random)).collect();
+        registry.cards().filter(|card| card.name == ruleset).for_each(|card| draws_every_choice(&deals, card));
     }
 }
 

@@ -119,7 +119,7 @@ async fn scenario_17_and_25_after_undos_a_replay_is_the_live_game_at_every_entry
     }
 }
 
-/// Offers come later; that a move was taken back, by whom and who moves now, is told to everybody now.
+/// That a move was taken back, by whom and who moves now, is told to everybody; of offers `service/offers.rs` holds it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn scenario_22_an_undo_is_told_on_every_stream() {
     let pair = two_nodes().await;

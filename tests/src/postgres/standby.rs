@@ -66,9 +66,12 @@ fn attempt(source: u16, port: u16) -> Option<Cluster> {
     if let Some((uid, gid)) = user {
         std::os::unix::fs::chown(&folder, Some(uid), Some(gid)).unwrap();
     }
-    let mut copy = Command::new(binaries.join("pg_basebackup"));
+    let tool = binaries.join("pg_basebackup");
+    let mut copy = Command::new(&tool);
     copy.args(["-h", "127.0.0.1", "-p", &source.to_string(), "-U", "plybook", "-R", "-X", "stream", "-c", "fast", "--no-sync", "-D"]);
-    let output = as_user(copy.arg(folder.join("data")), user).current_dir(&folder).output().unwrap();
+    let output = as_user(copy.arg(folder.join("data")), user).current_dir(&folder).output();
+    let output =
+        output.unwrap_or_else(|why| panic!("a standby is copied by {}, which comes with Postgres' own tools: {why}", tool.display()));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut cluster = Cluster { port, watcher: watch(&binaries, &folder, user, port), folder: folder.clone() };
     if answers(&cluster, &folder) {
