@@ -11,10 +11,12 @@ use plybook_proto::v1;
 use plybook_proto::v1::audit_service_client::AuditServiceClient;
 use plybook_proto::v1::game_service_client::GameServiceClient;
 use tonic::codec::CompressionEncoding;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
 use tonic::{Request, Response, Status};
 use uuid::Uuid;
 
+use crate::credentials::Bearer;
 use crate::error::{Error, Failure};
 use crate::events::Events;
 use crate::feed::{Feed, FeedStart};
@@ -25,6 +27,9 @@ use crate::routes::Routes;
 /// Bytes of a file in one message.
 const PIECE_BYTES: usize = 64 * 1024;
 
+/// A connection on which every call says who calls.
+pub(crate) type Line = InterceptedService<Channel, Bearer>;
+
 /// Speaks with one or several servers of one database. Cheap to clone; clones share connections.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -33,7 +38,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of `http://host:port`, or of several, separated by commas. Connections are made when
+    /// A client of `http://host:port` or `https://host:port`, or of several, separated by commas. Connections are made when
     /// they are first used. Call it inside a Tokio runtime.
     pub fn connect(addresses: &str) -> Result<Client, BadAddress> {
         Client::with(addresses, Options::default())
@@ -213,16 +218,20 @@ impl Client {
         Ok(response.keys)
     }
 
-    pub(crate) fn games(&self, channel: Channel) -> GameServiceClient<Channel> {
-        GameServiceClient::new(channel)
+    pub(crate) fn games(&self, channel: Channel) -> GameServiceClient<Line> {
+        GameServiceClient::with_interceptor(channel, self.bearer())
             .accept_compressed(CompressionEncoding::Gzip)
             .max_decoding_message_size(self.options.answer_bytes_max)
     }
 
-    pub(crate) fn audit(&self, channel: Channel) -> AuditServiceClient<Channel> {
-        AuditServiceClient::new(channel)
+    pub(crate) fn audit(&self, channel: Channel) -> AuditServiceClient<Line> {
+        AuditServiceClient::with_interceptor(channel, self.bearer())
             .accept_compressed(CompressionEncoding::Gzip)
             .max_decoding_message_size(self.options.answer_bytes_max)
+    }
+
+    fn bearer(&self) -> Bearer {
+        Bearer(self.options.token.clone())
     }
 
     pub(crate) async fn call<Q, R, F>(&self, request: Q, send: impl Fn(Channel, Request<Q>) -> F) -> Result<R, Error>

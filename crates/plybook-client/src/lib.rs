@@ -10,6 +10,7 @@
 //! | [`events`] | one game followed |
 //! | [`feed`] | every game followed |
 //! | [`joining`] | a seat's nonce, before the first move of a game with joint entropy |
+//! | [`credentials`] | who a client is, and whom it trusts |
 //! | [`options`] | how long to wait, and for what |
 //! | [`error`] | refused, or unavailable |
 //! | [`receipt`] | a receipt as a line of text |
@@ -33,6 +34,7 @@
 
 pub mod client;
 mod connection;
+pub mod credentials;
 pub mod error;
 pub mod events;
 pub mod feed;
@@ -44,6 +46,7 @@ pub mod receipt;
 mod routes;
 
 pub use client::Client;
+pub use credentials::{BadToken, Token, Trust};
 pub use error::{Code, Error, Refused, Unavailable};
 pub use events::Events;
 pub use feed::{Fed, Feed, FeedStart};

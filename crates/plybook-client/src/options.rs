@@ -1,11 +1,13 @@
-//! How a client waits, and where it connects.
+//! How a client waits, where it connects, and who it is there.
 //!
 //! Invariant: every wait has an end.
 
 use std::time::Duration;
 
-/// How long a client waits for what.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use crate::credentials::{Token, Trust};
+
+/// How long a client waits for what, who it is, and whom it trusts.
+#[derive(Clone, Debug)]
 pub struct Options {
     /// For the answer to one attempt; the server hears of it as `grpc-timeout`.
     pub timeout: Duration,
@@ -27,6 +29,12 @@ pub struct Options {
     pub silence: Duration,
     /// Largest answer, in bytes.
     pub answer_bytes_max: usize,
+    /// What says who calls, if anything does.
+    pub token: Option<Token>,
+    /// Whether the token may go to a server that is neither on this machine nor reached through TLS. Whoever is on the way reads it then.
+    pub token_in_clear: bool,
+    /// Whom to trust behind `https://`, and which certificate to show.
+    pub trust: Trust,
 }
 
 impl Default for Options {
@@ -42,6 +50,9 @@ impl Default for Options {
             keepalive: Duration::from_secs(20),
             silence: Duration::from_secs(30),
             answer_bytes_max: 64 << 20,
+            token: None,
+            token_in_clear: false,
+            trust: Trust::system(),
         }
     }
 }

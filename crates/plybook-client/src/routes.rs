@@ -2,6 +2,7 @@
 //!
 //! Invariant: any server serves any request, so leaving one for the next loses nothing.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tonic::transport::{Channel, Endpoint};
@@ -43,8 +44,17 @@ impl Routes {
 fn channel(address: &str, options: &Options) -> Result<Channel, BadAddress> {
     let bad = |why: &str| BadAddress { address: address.to_owned(), why: why.to_owned() };
     let endpoint = Endpoint::from_shared(address.to_owned()).map_err(|error| bad(&error.to_string()))?;
-    if endpoint.uri().scheme_str() != Some("http") || endpoint.uri().authority().is_none() {
-        return Err(bad("it begins with http:// and a host"));
+    let host = endpoint.uri().host().unwrap_or_default();
+    let is_tls = match endpoint.uri().scheme_str() {
+        Some("http") if !host.is_empty() => false,
+        Some("https") if !host.is_empty() => true,
+        _ => return Err(bad("it begins with http:// or https:// and a host")),
+    };
+    if !is_tls && options.trust.is_set() {
+        return Err(bad("roots and certificates are for https://"));
+    }
+    if !is_tls && options.token.is_some() && !options.token_in_clear && !is_here(host) {
+        return Err(bad("the token would cross the network in clear, where https:// would hide it"));
     }
     let endpoint = endpoint
         .connect_timeout(options.connect_timeout)
@@ -52,7 +62,23 @@ fn channel(address: &str, options: &Options) -> Result<Channel, BadAddress> {
         .keep_alive_timeout(options.keepalive)
         .keep_alive_while_idle(true)
         .tcp_nodelay(true);
+    if !is_tls {
+        return Ok(endpoint.connect_lazy());
+    }
+    let endpoint = endpoint.tls_config(options.trust.tls()).map_err(|error| bad(&tell(&error)))?;
     Ok(endpoint.connect_lazy())
+}
+
+/// Whether what goes to this host stays on this machine.
+fn is_here(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
+/// An error and what is behind it.
+fn tell(error: &dyn std::error::Error) -> String {
+    let behind = std::iter::successors(error.source(), |error| error.source());
+    behind.fold(error.to_string(), |text, error| format!("{text}: {error}"))
 }
 
 #[cfg(test)]
@@ -75,8 +101,33 @@ mod tests {
 
     #[tokio::test]
     async fn bad_addresses_are_told() {
-        for bad in ["", "127.0.0.1:50051", "https://a", "http://a,", "http://", "ftp://a:1", "http://a b"] {
+        for bad in ["", "127.0.0.1:50051", "http://a,", "http://", "https://", "ftp://a:1", "http://a b"] {
             assert!(Routes::new(bad, &Options::default()).is_err(), "{bad}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_token_does_not_cross_the_network_in_clear() {
+        use crate::credentials::{Token, Trust};
+
+        let token = Some(Token::new("swordfish").unwrap());
+        let options = Options { token, ..Options::default() };
+        for (address, goes) in [
+            ("http://127.0.0.1:1", true),
+            ("http://[::1]:1", true),
+            ("http://localhost:1", true),
+            ("http://games.internal:1", false),
+            ("http://192.0.2.1:1", false),
+            ("http://127.0.0.1:1,http://192.0.2.1:1", false),
+        ] {
+            let routes = Routes::new(address, &options);
+            assert_eq!(routes.is_ok(), goes, "{address}");
+            assert!(!format!("{routes:?}").contains("swordfish"));
+        }
+        let told = Options { token_in_clear: true, ..options };
+        assert!(Routes::new("http://192.0.2.1:1", &told).is_ok());
+        let rooted = Options { trust: Trust::system().roots("…"), ..Options::default() };
+        assert!(Routes::new("http://127.0.0.1:1", &rooted).unwrap_err().why.contains("for https://"));
+        assert!(Routes::new("https://127.0.0.1:1", &rooted).is_err(), "these roots are none");
     }
 }
