@@ -33,6 +33,7 @@ mod offers;
 mod order;
 mod outages;
 mod parting;
+mod playing_client;
 mod presence;
 mod reads;
 mod reasons;

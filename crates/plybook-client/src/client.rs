@@ -218,6 +218,11 @@ impl Client {
         Ok(response.keys)
     }
 
+    /// For one call, or until the next frame of a stream.
+    pub(crate) fn patience(&self) -> Patience {
+        Patience::new(&self.options, self.routes.len())
+    }
+
     pub(crate) fn games(&self, channel: Channel) -> GameServiceClient<Line> {
         GameServiceClient::with_interceptor(channel, self.bearer())
             .accept_compressed(CompressionEncoding::Gzip)
@@ -249,7 +254,7 @@ impl Client {
     {
         // The server ends an attempt first and says why; this only catches one that does not.
         let longest = timeout + Duration::from_millis(500);
-        let mut patience = Patience::new(&self.options, self.routes.len());
+        let mut patience = self.patience();
         loop {
             let (route, channel) = self.routes.current();
             let mut message = Request::new(request.clone());

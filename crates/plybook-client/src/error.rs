@@ -120,8 +120,8 @@ impl Failure {
             (_, Code::Unavailable | Code::DeadlineExceeded) | (None, Code::Cancelled | Code::Unknown | Code::Internal)
         );
         let not_before = details.retry_info().and_then(|retry| retry.retry_delay);
-        // A limit that tells when to come back is one of what goes on at once, or of how often.
-        let busy = not_before.is_some() && info.is_some_and(|info| matches!(info.reason.as_str(), "LIMIT_EXCEEDED" | "RATE_LIMITED"));
+        // A limit that tells when to come back is one of what goes on at once, or in a while.
+        let busy = not_before.is_some() && info.is_some() && status.code() == Code::ResourceExhausted;
         if passes || busy {
             return Failure::Again { why: tell(status), not_before };
         }
@@ -193,8 +193,9 @@ mod tests {
         assert_eq!(again(&status(Code::DeadlineExceeded, "DEADLINE", "plybook")), wait);
         assert_eq!(again(&Status::unknown("transport error")), Some(None));
         assert_eq!(again(&status(Code::ResourceExhausted, "LIMIT_EXCEEDED", "plybook")), wait);
+        assert_eq!(again(&status(Code::ResourceExhausted, "TOO_MANY_STREAMS", "plybook")), wait);
         assert_eq!(again(&status(Code::ResourceExhausted, "RATE_LIMITED", "plybook")), wait);
-        assert_eq!(again(&status(Code::ResourceExhausted, "TOO_MANY_STREAMS", "plybook")), None);
+        assert_eq!(again(&status(Code::ResourceExhausted, "", "elsewhere")), None);
         let info = ErrorDetails::with_error_info("LIMIT_EXCEEDED", "plybook", HashMap::new());
         assert_eq!(again(&Status::with_error_details(Code::ResourceExhausted, "no", info)), None);
         assert_eq!(again(&status(Code::Internal, "INTERNAL", "plybook")), None);

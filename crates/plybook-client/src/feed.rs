@@ -6,11 +6,12 @@
 use futures::Stream;
 use plybook_proto::v1;
 use plybook_proto::v1::stream_all_events_response::Frame;
+use tonic::transport::Channel;
+use tonic::{Response, Status, Streaming};
 
 use crate::client::Client;
-use crate::connection::{Broken, Connection, Frames};
 use crate::error::Error;
-use crate::patience::Patience;
+use crate::resuming::{Cursor, Resuming, Taken};
 
 /// Where a feed begins, and what it is of.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,24 +39,24 @@ pub enum Fed {
 
 /// The feed of a tenant.
 #[derive(Debug)]
-pub struct Feed {
-    client: Client,
+pub struct Feed(Resuming<Place>);
+
+/// Behind a frame of the feed.
+#[derive(Debug)]
+struct Place {
     start: FeedStart,
     caught_up: bool,
-    connection: Connection<v1::StreamAllEventsResponse>,
-    patience: Patience,
 }
 
 impl Feed {
     pub(crate) fn new(client: Client, start: FeedStart) -> Feed {
-        let patience = Patience::new(&client.options, client.routes.len());
-        Feed { client, start, caught_up: false, connection: Connection::None, patience }
+        Feed(Resuming::new(client, Place { start, caught_up: false }))
     }
 
     /// The token of the last frame given out: where another feed with the same filter would go on. Keep it once you have
     /// dealt with that frame.
     pub fn resume_token(&self) -> &str {
-        &self.start.resume_token
+        &self.0.cursor().start.resume_token
     }
 
     /// The next frame; nothing after an error, or after the end that was asked for.
@@ -63,29 +64,7 @@ impl Feed {
     /// May be dropped while it waits, as in `select!`: no entry is lost. The times within which a server must answer begin anew
     /// then, so whoever drops it every second never finds out that nobody answers.
     pub async fn next(&mut self) -> Option<Result<Fed, Error>> {
-        loop {
-            let broken = match &mut self.connection {
-                Connection::Ended => return None,
-                Connection::None => match self.open().await {
-                    Ok(()) => continue,
-                    Err(broken) => broken,
-                },
-                Connection::Open(frames) => match frames.next(self.client.options.silence).await {
-                    Ok(Some(frame)) => match self.take(frame) {
-                        Some(fed) => return Some(Ok(fed)),
-                        None => continue,
-                    },
-                    Ok(None) => {
-                        self.connection = Connection::Ended;
-                        return None;
-                    }
-                    Err(broken) => broken,
-                },
-            };
-            if let Err(error) = self.connection.breaks(&self.client, &mut self.patience, broken).await {
-                return Some(Err(error));
-            }
-        }
+        self.0.next().await
     }
 
     /// The next entry, past whatever else is given out.
@@ -107,10 +86,14 @@ impl Feed {
             Some((fed.map(|fed| (fed, token)), feed))
         })
     }
+}
 
-    async fn open(&mut self) -> Result<(), Broken> {
-        let (route, channel) = self.client.routes.current();
-        let heartbeat = self.client.options.silence / 3;
+impl Cursor for Place {
+    type Frame = v1::StreamAllEventsResponse;
+    type Item = Fed;
+
+    async fn ask(&self, client: &Client, channel: Channel) -> Result<Response<Streaming<v1::StreamAllEventsResponse>>, Status> {
+        let heartbeat = client.options.silence / 3;
         let FeedStart { resume_token, from_now, filter, stop_at_head } = self.start.clone();
         let request = v1::StreamAllEventsRequest {
             from_now: from_now && resume_token.is_empty(),
@@ -119,20 +102,17 @@ impl Feed {
             stop_at_head,
             heartbeat_interval: heartbeat.try_into().ok(),
         };
-        let mut audit = self.client.audit(channel);
-        let frames = Frames::ask(route, self.client.options.timeout, audit.stream_all_events(request)).await?;
-        self.connection = Connection::Open(frames);
-        Ok(())
+        client.audit(channel).stream_all_events(request).await
     }
 
-    fn take(&mut self, frame: v1::StreamAllEventsResponse) -> Option<Fed> {
-        self.patience = Patience::new(&self.client.options, self.client.routes.len());
+    fn take(&mut self, frame: v1::StreamAllEventsResponse) -> Taken<Fed> {
         self.start.resume_token = frame.resume_token;
-        match frame.frame? {
-            Frame::Event(event) => Some(Fed::Event(Box::new(event))),
-            Frame::Checkpoint(checkpoint) => Some(Fed::Checkpoint(checkpoint)),
+        match frame.frame {
+            Some(Frame::Event(event)) => Taken::One(Fed::Event(Box::new(event))),
+            Some(Frame::Checkpoint(checkpoint)) => Taken::One(Fed::Checkpoint(checkpoint)),
             // After a break history is over again.
-            Frame::CaughtUp(_) => (!std::mem::replace(&mut self.caught_up, true)).then_some(Fed::CaughtUp),
+            Some(Frame::CaughtUp(_)) if !std::mem::replace(&mut self.caught_up, true) => Taken::One(Fed::CaughtUp),
+            Some(Frame::CaughtUp(_)) | None => Taken::Nothing,
         }
     }
 }

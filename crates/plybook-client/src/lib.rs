@@ -6,7 +6,8 @@
 //!
 //! | module | the noun |
 //! | --- | --- |
-//! | [`client`], `living` | every call of the contract |
+//! | [`new_game`], [`table`] | a game to be created, and one to be played: what a service needs day by day |
+//! | [`client`], `living` | every call of the contract, as the contract has it |
 //! | [`events`] | one game followed |
 //! | [`feed`] | every game followed |
 //! | [`joining`] | a seat's nonce, before the first move of a game with joint entropy |
@@ -16,15 +17,15 @@
 //! | [`receipt`] | a receipt as a line of text |
 //!
 //! ```no_run
-//! # async fn table() -> Result<(), Box<dyn std::error::Error>> {
+//! # async fn play() -> Result<(), Box<dyn std::error::Error>> {
 //! use plybook_client::Client;
-//! use plybook_proto::v1;
 //!
 //! let client = Client::connect("http://127.0.0.1:50051")?;
-//! let ruleset = v1::RulesetSpec { id: "mnk".into(), ..Default::default() };
-//! let seats = vec![v1::Seat::default(), v1::Seat::default()];
-//! let game = client.create_game(v1::CreateGameRequest { ruleset: Some(ruleset), seats, ..Default::default() }).await?;
-//! let mut events = client.events(&game.game_id, 0);
+//! let created = client.new_game("mnk").player("ann").player("bob").await?;
+//! let moved = created.table.seat(0).play("b2").at(created.game.seq).await?;
+//! println!("seat {:?} is next", moved.event.seat_to_move);
+//!
+//! let mut events = created.table.events(0);
 //! while let Some(event) = events.next().await {
 //!     println!("{}", event?.line);
 //! }
@@ -33,21 +34,25 @@
 //! ```
 
 pub mod client;
-mod connection;
 pub mod credentials;
 pub mod error;
 pub mod events;
 pub mod feed;
 pub mod joining;
 mod living;
+pub mod new_game;
 pub mod options;
 mod patience;
 pub mod receipt;
+mod resuming;
 mod routes;
+pub mod table;
 
 pub use client::Client;
 pub use credentials::{BadToken, Token, Trust};
 pub use error::{Code, Error, Refused, Unavailable};
 pub use events::Events;
 pub use feed::{Fed, Feed, FeedStart};
+pub use new_game::{Created, NewGame, Param};
 pub use options::{BadAddress, Options};
+pub use table::{Ask, Done, Place, Table};
