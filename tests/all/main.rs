@@ -5,7 +5,9 @@
 mod book;
 mod bots;
 mod cli;
+mod clients;
 mod dice;
+mod fuzz;
 mod house;
 mod readme;
 mod rules;

@@ -28,6 +28,7 @@ pub mod patience;
 pub mod ports;
 pub mod postgres;
 pub mod proxy;
+pub mod python;
 pub mod random;
 pub mod refused;
 pub mod sim;

@@ -1,7 +1,7 @@
 //! `plybook import`: books kept as evidence, and recorded games played through the API.
 //!
-//! A `.ply` book is sent as it is ([`evidence`]), unless it is to be played again. Any other record is read ([`mod@format`], and one module a format), played through under the rules of this
-//! build ([`rehearsal`]), and only then sent ([`sending`]); what came of it is told ([`report`]).
+//! A `.ply` book is sent as it is ([`evidence`]), unless it is to be played again. Any other record is read and played through under the rules of this
+//! build ([`plybook_records`]), and only then sent ([`sending`]); what came of it is told ([`report`]).
 //!
 //! Invariant: running the same import again, after whatever interruption, leaves every game once.
 
@@ -11,15 +11,10 @@ mod evidence;
 mod folders;
 mod format;
 mod ids;
-mod jsonl;
-mod lines;
 mod plan;
 mod ply;
-mod record;
-mod rehearsal;
 mod report;
 mod sending;
-mod sgf;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt as _;
@@ -32,17 +27,16 @@ use clap::Args;
 use futures::{StreamExt, stream};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use plybook_client::Client;
+use plybook_records::{Choice, Parsed, jsonl, lines, sgf, value};
 use plybook_rulesets::Registry;
 
 use crate::exit::{Interrupted, Interrupts, usage};
 use crate::link::Link;
 use crate::screen::Screen;
-use crate::typed;
 use evidence::Uploads;
 use format::Format;
 use ids::{GameIds, Ids};
 use plan::Plan;
-use rehearsal::Choice;
 use report::{Line, Verdict};
 use sending::Unsent;
 
@@ -168,7 +162,7 @@ async fn carry_out(client: &Client, uploads: &Uploads<'_>, job: Job, gone: &Atom
 fn read_all(args: &ImportArgs) -> anyhow::Result<Vec<Job>> {
     let mut params = BTreeMap::new();
     for pair in &args.params {
-        let (name, text) = typed::split(pair).map_err(|why| usage(format!("--param: {why}")))?;
+        let (name, text) = value::split(pair).map_err(|why| usage(format!("--param: {why}")))?;
         params.insert(name.to_owned(), text.to_owned());
     }
     params.extend(args.rule.clone().map(|rule| ("rule".to_owned(), rule)));
@@ -238,8 +232,8 @@ fn read_file(path: &Path, text: &str, args: &ImportArgs, choice: &Choice, regist
         Ok(parsed) if parsed.is_empty() => return vec![refused(&file, "it holds no game".to_owned())],
         Ok(parsed) => parsed,
     };
-    let job = |(n, parsed): (usize, record::Parsed)| {
-        let plan = parsed.record.and_then(|record| rehearsal::rehearse(&record, choice, registry));
+    let job = |(n, parsed): (usize, Parsed)| {
+        let plan = parsed.record.and_then(|record| plybook_records::rehearse(&record, choice, registry)).map(Plan::of);
         Job { file: file.clone(), id: parsed.id, work: plan.map(|plan| Work::Play(Box::new(plan), ids.game(n))) }
     };
     parsed.into_iter().enumerate().map(job).collect()

@@ -7,31 +7,7 @@ use std::collections::HashMap;
 use plybook_core::ParamValue;
 use plybook_proto::v1;
 use plybook_proto::v1::param_value::Value;
-
-/// Splits `name=value`.
-pub(crate) fn split(pair: &str) -> Result<(&str, &str), String> {
-    let split = pair.split_once('=').filter(|(name, _)| !name.is_empty());
-    split.ok_or_else(|| format!("{pair:?} is not of the form NAME=VALUE"))
-}
-
-/// A value of the type of `default`.
-pub(crate) fn read(name: &str, text: &str, default: &ParamValue) -> Result<ParamValue, String> {
-    let int = |text: &str| text.trim().parse().map_err(|_| format!("{name}: {text:?} is not a number"));
-    match default {
-        ParamValue::Int(_) => int(text).map(ParamValue::Int),
-        ParamValue::Bool(_) => match text {
-            "true" | "yes" => Ok(ParamValue::Bool(true)),
-            "false" | "no" => Ok(ParamValue::Bool(false)),
-            _ => Err(format!("{name}: {text:?} is neither true nor false")),
-        },
-        ParamValue::Text(_) => Ok(ParamValue::Text(text.to_owned())),
-        ParamValue::IntList(_) => {
-            let inner = text.trim().trim_start_matches('[').trim_end_matches(']');
-            let items = inner.split(',').filter(|_| !inner.is_empty());
-            Ok(ParamValue::IntList(items.map(int).collect::<Result<_, _>>()?))
-        }
-    }
-}
+use plybook_records::value::{read, split};
 
 /// The parameters for a ruleset as a server publishes it.
 pub(crate) fn for_ruleset(ruleset: &v1::Ruleset, pairs: &[String]) -> Result<HashMap<String, v1::ParamValue>, String> {
@@ -78,22 +54,11 @@ mod tests {
 
     use super::*;
 
-    #[track_caller]
-    fn check(default: ParamValue, text: &str, read_as: Option<ParamValue>) {
-        assert_eq!(read("p", text, &default).ok(), read_as);
-        assert_eq!(from_wire(&to_wire(&default)), Some(default));
-    }
-
     #[test]
-    fn values_have_the_type_of_the_default() {
-        check(ParamValue::Int(3), "15", Some(ParamValue::Int(15)));
-        check(ParamValue::Int(3), "three", None);
-        check(ParamValue::Bool(false), "true", Some(ParamValue::Bool(true)));
-        check(ParamValue::Bool(false), "1", None);
-        check(ParamValue::Text("run".into()), "15", Some(ParamValue::Text("15".into())));
-        check(ParamValue::IntList(vec![]), "[1,38, 4,14]", Some(ParamValue::IntList(vec![1, 38, 4, 14])));
-        check(ParamValue::IntList(vec![]), "", Some(ParamValue::IntList(vec![])));
-        check(ParamValue::IntList(vec![]), "1,,2", None);
+    fn values_go_over_the_wire_and_come_back() {
+        for value in [ParamValue::Int(3), ParamValue::Bool(true), ParamValue::Text("run".into()), ParamValue::IntList(vec![1, 38])] {
+            assert_eq!(from_wire(&to_wire(&value)), Some(value));
+        }
     }
 
     #[test]

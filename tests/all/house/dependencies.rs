@@ -13,17 +13,37 @@ const INSIDE: &[(&str, &[&str])] = &[
     ("plybook-core", &[]),
     ("plybook-rulesets", &["plybook-core"]),
     ("plybook-bots", &["plybook-core"]),
+    ("plybook-records", &["plybook-core", "plybook-rulesets"]),
     ("plybook-proto", &[]),
     ("plybook-store", &["plybook-core"]),
     ("plybook-server", &["plybook-core", "plybook-rulesets", "plybook-bots", "plybook-store", "plybook-proto"]),
     ("plybook-client", &["plybook-proto"]),
     (
         "plybook",
-        &["plybook-core", "plybook-rulesets", "plybook-bots", "plybook-proto", "plybook-store", "plybook-server", "plybook-client"],
+        &[
+            "plybook-core",
+            "plybook-rulesets",
+            "plybook-bots",
+            "plybook-records",
+            "plybook-proto",
+            "plybook-store",
+            "plybook-server",
+            "plybook-client",
+        ],
     ),
+    ("plybook-fuzz", &["plybook-core", "plybook-rulesets", "plybook-records", "plybook-proto", "plybook-store", "plybook-server"]),
     (
         "plybook-tests",
-        &["plybook-core", "plybook-rulesets", "plybook-bots", "plybook-proto", "plybook-store", "plybook-server", "plybook-client"],
+        &[
+            "plybook-core",
+            "plybook-rulesets",
+            "plybook-bots",
+            "plybook-proto",
+            "plybook-store",
+            "plybook-server",
+            "plybook-client",
+            "plybook-fuzz",
+        ],
     ),
 ];
 
@@ -32,6 +52,7 @@ const OUTSIDE_OF_PURE: &[(&str, &[&str])] = &[
     ("plybook-core", &["ed25519-dalek", "hex", "hmac", "sha2", "thiserror", "uuid"]),
     ("plybook-rulesets", &["thiserror"]),
     ("plybook-bots", &["thiserror"]),
+    ("plybook-records", &["serde_json"]),
 ];
 
 /// Crates of the world that only some may know; the tests may know all.

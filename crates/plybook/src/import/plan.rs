@@ -7,6 +7,8 @@ use plybook_core::game::{Ask, State};
 use plybook_core::header::UndoBy;
 use plybook_core::{Digest, Game, Header, Outcome, Seat, Seq, Terms};
 use plybook_proto::v1;
+use plybook_records::Rehearsed;
+use plybook_records::rehearsal::{tell, tell_of};
 
 use super::acting::Asked;
 use crate::typed;
@@ -76,6 +78,20 @@ pub(crate) struct After {
 }
 
 impl Plan {
+    /// For a record that was played through here.
+    pub(crate) fn of(rehearsed: Rehearsed) -> Plan {
+        let Rehearsed { ruleset, given, seats, moves, position_digest, outcome } = rehearsed;
+        let params = given.iter().map(|(name, value)| (name.clone(), typed::to_wire(value))).collect();
+        let create = v1::CreateGameRequest {
+            ruleset: Some(v1::RulesetSpec { id: ruleset.name, version: ruleset.version, params }),
+            seats: vec![v1::Seat::default(); usize::from(seats)],
+            undo_policy: Some(v1::UndoPolicy { by: v1::UndoBy::None.into(), over_throw: false, after_end: false }),
+            ..Default::default()
+        };
+        let steps = moves.into_iter().map(|(seat, notation)| Step::Move { seat: u32::from(seat.0), notation }).collect();
+        Plan { create, steps, after: After { position_digest, closed: outcome.is_some(), outcome }, without: None }
+    }
+
     /// Number of moves, of those that stand and those taken back.
     pub(crate) fn moves(&self) -> usize {
         self.steps.iter().filter(|step| matches!(step, Step::Move { .. })).count()
@@ -107,23 +123,9 @@ impl After {
     }
 }
 
-/// Winners and reason in one line, the same for both kinds of outcome.
-pub(crate) fn tell(outcome: &Outcome) -> String {
-    let winners: Vec<String> = outcome.winning_seats().iter().map(|seat| seat.0.to_string()).collect();
-    tell_both(&winners, outcome.is_void(), outcome.reason.as_str())
-}
-
 fn tell_wire(outcome: &v1::Outcome) -> String {
     let winners: Vec<String> = outcome.winners.iter().map(u32::to_string).collect();
-    tell_both(&winners, outcome.no_result, &outcome.reason)
-}
-
-fn tell_both(winners: &[String], no_result: bool, reason: &str) -> String {
-    match (winners, no_result) {
-        ([], true) => format!("no result ({reason})"),
-        ([], false) => format!("a draw ({reason})"),
-        (winners, _) => format!("won by seat {} ({reason})", winners.join(" and ")),
-    }
+    tell_of(&winners, outcome.no_result, &outcome.reason)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -1,37 +1,37 @@
 //! A recorded game as a file tells it, before any rules were asked.
 //!
 //! Invariant: a record holds what was written, converted in form alone; whether it can be played is
-//! [`super::rehearsal`]'s to say.
+//! [`crate::rehearsal`]'s to say.
 
 use std::collections::BTreeMap;
 
 /// A game of a file, or why it cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Parsed {
+pub struct Parsed {
     /// The record's own name, or where it stands.
-    pub(crate) id: String,
+    pub id: String,
     /// The record.
-    pub(crate) record: Result<Record, String>,
+    pub record: Result<Record, String>,
 }
 
 /// A list of moves and what is said about their end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Record {
+pub struct Record {
     /// The ruleset, where the record or its format names one.
-    pub(crate) ruleset: Option<String>,
+    pub ruleset: Option<String>,
     /// Parameters as text, still to be typed by the ruleset.
-    pub(crate) params: BTreeMap<String, String>,
+    pub params: BTreeMap<String, String>,
     /// Number of seats, where the record tells.
-    pub(crate) seats: Option<u8>,
+    pub seats: Option<u8>,
     /// The moves.
-    pub(crate) moves: Vec<Token>,
+    pub moves: Vec<Token>,
     /// What can be checked.
-    pub(crate) expect: Expect,
+    pub expect: Expect,
 }
 
 /// One move as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Token {
+pub enum Token {
     /// In the ruleset's own notation.
     Notation(String),
     /// Row from the top and column from the left, from 0.
@@ -42,18 +42,18 @@ pub(crate) enum Token {
 
 /// What a record says about its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Expect {
+pub struct Expect {
     /// How it ended.
-    pub(crate) end: End,
+    pub end: End,
     /// One score a seat.
-    pub(crate) scores: Option<Vec<i64>>,
+    pub scores: Option<Vec<i64>>,
     /// The last board, rows from the top: `.` or the seat's digit.
-    pub(crate) board: Option<Vec<String>>,
+    pub board: Option<Vec<String>>,
 }
 
 /// How a record says that its game ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum End {
+pub enum End {
     /// Nothing is said.
     #[default]
     Untold,
@@ -71,7 +71,7 @@ pub(crate) enum End {
 
 impl Parsed {
     /// The `n`th record of a file, from 0, without a name of its own.
-    pub(crate) fn nth(n: usize, record: Result<Record, String>) -> Parsed {
+    pub fn nth(n: usize, record: Result<Record, String>) -> Parsed {
         Parsed { id: format!("#{}", n + 1), record }
     }
 }

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::lines::is_swap_word;
-use super::record::{End, Expect, Parsed, Record, Token};
+use crate::lines::is_swap_word;
+use crate::record::{End, Expect, Parsed, Record, Token};
 
 /// The games of a file.
-pub(crate) fn read(text: &str) -> Vec<Parsed> {
+pub fn read(text: &str) -> Vec<Parsed> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines.map(|(n, line)| parse(line, n)).collect()
 }

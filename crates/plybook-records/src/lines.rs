@@ -2,10 +2,10 @@
 //!
 //! Blank lines and lines that begin with `#` count for nothing.
 
-use super::record::{Parsed, Record, Token};
+use crate::record::{Parsed, Record, Token};
 
 /// Connect Four: one digit a move, the column from 1. A second word (a solver's score) is not read.
-pub(crate) fn connect_four(text: &str) -> Vec<Parsed> {
+pub fn connect_four(text: &str) -> Vec<Parsed> {
     each_line(text, "connect_four", |line| {
         let digits = line.split_whitespace().next().unwrap_or_default();
         let column = |c: char| match c.to_digit(10) {
@@ -17,7 +17,7 @@ pub(crate) fn connect_four(text: &str) -> Vec<Parsed> {
 }
 
 /// Othello: cells one after another, `f5d6c3`. Passes (`--`, `pa`, `ps`, `pass`) are not written by the rules either.
-pub(crate) fn othello(text: &str) -> Vec<Parsed> {
+pub fn othello(text: &str) -> Vec<Parsed> {
     each_line(text, "othello", |line| {
         let letters: String = line.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_lowercase()).collect();
         let mut rest = letters.as_str();
@@ -36,7 +36,7 @@ pub(crate) fn othello(text: &str) -> Vec<Parsed> {
 }
 
 /// Gomoku: cells with something between them, `h8 g7 …`. The words of a swap opening are left out.
-pub(crate) fn gomoku(text: &str) -> Vec<Parsed> {
+pub fn gomoku(text: &str) -> Vec<Parsed> {
     each_line(text, "gomoku", |line| {
         let words = line.split(|c: char| c.is_whitespace() || c == ',' || c == ';').filter(|word| !word.is_empty());
         let cell = |word: &str| {
@@ -49,7 +49,7 @@ pub(crate) fn gomoku(text: &str) -> Vec<Parsed> {
 }
 
 /// `white`, `black` and `--` tell who chose which stones, and are no moves.
-pub(crate) fn is_swap_word(word: &str) -> bool {
+pub fn is_swap_word(word: &str) -> bool {
     ["white", "black", "--"].iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::record::{End, Expect, Parsed, Record, Token};
+use crate::record::{End, Expect, Parsed, Record, Token};
 
 /// Deepest nesting of variations.
 const DEPTH_MAX: usize = 1_000;
@@ -14,7 +14,7 @@ const DEPTH_MAX: usize = 1_000;
 type Node = Vec<(String, Vec<String>)>;
 
 /// The games of a file, or why it is no SGF.
-pub(crate) fn read(text: &str) -> Result<Vec<Parsed>, String> {
+pub fn read(text: &str) -> Result<Vec<Parsed>, String> {
     let games = Reader { rest: text.trim_start_matches('\u{feff}'), text }.collection()?;
     Ok(games.iter().enumerate().map(|(n, nodes)| Parsed::nth(n, record(nodes))).collect())
 }

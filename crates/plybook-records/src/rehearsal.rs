@@ -1,33 +1,47 @@
-//! A record played through under the rules of this build, before the server hears of it.
+//! A record played through under the rules of this build, before any server hears of it.
 //!
-//! Invariant: nothing is created for a record that cannot be played to its end, or whose end is not
-//! the one that it tells. The server judges every move again.
+//! Invariant: a record that cannot be played to its end, or whose end is not the one that it tells, is refused.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plybook_core::action::Column;
 use plybook_core::rules::Topology;
-use plybook_core::{Action, Card, ParamValue, Params, Play, Position, Rules, RulesetId};
-use plybook_proto::v1;
+use plybook_core::{Action, Card, Digest, Outcome, ParamValue, Params, Play, Position, Rules, RulesetId, Seat};
 use plybook_rulesets::Registry;
 
-use super::plan::{After, Plan, Step, tell};
-use super::record::{End, Expect, Record, Token};
-use crate::typed;
+use crate::record::{End, Expect, Record, Token};
+use crate::value;
 
 /// The word that asks for every rule to be tried.
 const AUTO: &str = "auto";
 
 /// Rules as the command line chooses them. What it says goes before what a record says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Choice {
+pub struct Choice {
     /// The ruleset.
-    pub(crate) ruleset: Option<String>,
+    pub ruleset: Option<String>,
     /// Parameters as text.
-    pub(crate) params: BTreeMap<String, String>,
+    pub params: BTreeMap<String, String>,
     /// Number of seats.
-    pub(crate) seats: Option<u8>,
+    pub seats: Option<u8>,
+}
+
+/// A record that can be played to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rehearsed {
+    /// The rules.
+    pub ruleset: RulesetId,
+    /// The parameters that were named.
+    pub given: BTreeMap<String, ParamValue>,
+    /// Number of seats.
+    pub seats: u8,
+    /// Who played what, in the ruleset's notation.
+    pub moves: Vec<(Seat, String)>,
+    /// Digest of the last position.
+    pub position_digest: Digest,
+    /// How it ended, if it did.
+    pub outcome: Option<Outcome>,
 }
 
 /// Rules with everything chosen.
@@ -38,8 +52,8 @@ struct Table {
     seats: u8,
 }
 
-/// The plan for a record, or why it is refused.
-pub(crate) fn rehearse(record: &Record, choice: &Choice, registry: &Registry) -> Result<Plan, String> {
+/// Plays a record, or says why it is refused.
+pub fn rehearse(record: &Record, choice: &Choice, registry: &Registry) -> Result<Rehearsed, String> {
     let name = choice.ruleset.as_ref().or(record.ruleset.as_ref()).ok_or("it names no ruleset: say --ruleset")?;
     let card = registry.card(name, None).map_err(|error| error.to_string())?;
     let mut texts = record.params.clone();
@@ -59,7 +73,7 @@ pub(crate) fn rehearse(record: &Record, choice: &Choice, registry: &Registry) ->
     for word in words {
         texts.insert("rule".to_owned(), word.to_owned());
         match attempt(&texts) {
-            Ok(plan) => return Ok(plan),
+            Ok(rehearsed) => return Ok(rehearsed),
             Err(why) => refused.push(format!("{word}: {why}")),
         }
     }
@@ -82,7 +96,7 @@ fn set(card: &Card, texts: &BTreeMap<String, String>, seats: u8, registry: &Regi
     for (name, text) in texts {
         let name = own_name(card, name);
         let spec = card.params.iter().find(|spec| spec.name == name).ok_or_else(|| format!("{name} is no parameter of {}", card.name))?;
-        let value = typed::read(name, text, &spec.default)?;
+        let value = value::read(name, text, &spec.default)?;
         if given.insert(name.to_owned(), value.clone()).is_some_and(|earlier| earlier != value) {
             return Err(format!("{} is played on a square board", card.name));
         }
@@ -92,9 +106,9 @@ fn set(card: &Card, texts: &BTreeMap<String, String>, seats: u8, registry: &Regi
     Ok(Table { id, given, rules, seats })
 }
 
-fn play(record: &Record, table: &Table) -> Result<Plan, String> {
+fn play(record: &Record, table: &Table) -> Result<Rehearsed, String> {
     let mut play = Play::new(Arc::clone(&table.rules), table.seats);
-    let mut steps = Vec::new();
+    let mut moves = Vec::new();
     for (n, token) in record.moves.iter().enumerate() {
         let Some(seat) = play.position().to_move() else {
             let how = play.position().outcome().map(tell).unwrap_or_default();
@@ -106,12 +120,27 @@ fn play(record: &Record, table: &Table) -> Result<Plan, String> {
             return Err(format!("move {} throws dice, whose faces only a seed gives: import the game's .ply", n + 1));
         }
         play.play(action, &[]).map_err(|illegal| format!("move {} ({notation}) is illegal: {illegal}", n + 1))?;
-        steps.push(Step::Move { seat: u32::from(seat.0), notation });
+        moves.push((seat, notation));
     }
     check(&record.expect, play.position(), table.rules.as_ref())?;
     let outcome = play.position().outcome().cloned();
-    let after = After { position_digest: play.position().digest(&table.id), closed: outcome.is_some(), outcome };
-    Ok(Plan { create: create(table), steps, after, without: None })
+    let position_digest = play.position().digest(&table.id);
+    Ok(Rehearsed { ruleset: table.id.clone(), given: table.given.clone(), seats: table.seats, moves, position_digest, outcome })
+}
+
+/// Winners and reason in one line.
+pub fn tell(outcome: &Outcome) -> String {
+    let winners: Vec<String> = outcome.winning_seats().iter().map(|seat| seat.0.to_string()).collect();
+    tell_of(&winners, outcome.is_void(), outcome.reason.as_str())
+}
+
+/// The same of an outcome that comes in parts.
+pub fn tell_of(winners: &[String], no_result: bool, reason: &str) -> String {
+    match (winners, no_result) {
+        ([], true) => format!("no result ({reason})"),
+        ([], false) => format!("a draw ({reason})"),
+        (winners, _) => format!("won by seat {} ({reason})", winners.join(" and ")),
+    }
 }
 
 fn action(token: &Token, rules: &dyn Rules) -> Result<Action, String> {
@@ -177,16 +206,6 @@ fn board_rows(position: &Position) -> Vec<String> {
     (0..board.rows()).map(|row| (0..board.cols()).map(|col| digit(row, col)).collect()).collect()
 }
 
-fn create(table: &Table) -> v1::CreateGameRequest {
-    let params = table.given.iter().map(|(name, value)| (name.clone(), typed::to_wire(value))).collect();
-    v1::CreateGameRequest {
-        ruleset: Some(v1::RulesetSpec { id: table.id.name.clone(), version: table.id.version, params }),
-        seats: vec![v1::Seat::default(); usize::from(table.seats)],
-        undo_policy: Some(v1::UndoPolicy { by: v1::UndoBy::None.into(), over_throw: false, after_end: false }),
-        ..Default::default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
@@ -205,15 +224,15 @@ mod tests {
     }
 
     #[test]
-    fn a_record_becomes_one_step_a_move() {
+    fn a_record_becomes_its_moves() {
         let mut won = record("a1 b1 a2 b2 a3", End::Won(0));
         won.expect.board = Some(vec!["0..".into(), "01.".into(), "01.".into()]);
-        let plan = rehearse(&won, &Choice::default(), &Registry::standard()).unwrap();
-        assert_eq!(plan.steps.len(), 5);
-        assert_eq!(plan.steps[1], Step::Move { seat: 1, notation: "b1".into() });
-        assert!(plan.after.closed && plan.after.outcome.as_ref().is_some_and(|outcome| outcome.reason.as_str() == "line"));
+        let rehearsed = rehearse(&won, &Choice::default(), &Registry::standard()).unwrap();
+        assert_eq!(rehearsed.moves.len(), 5);
+        assert_eq!(rehearsed.moves[1], (Seat(1), "b1".to_owned()));
+        assert!(rehearsed.outcome.as_ref().is_some_and(|outcome| outcome.reason.as_str() == "line"));
         won.moves[4] = Token::Cell(0, 0);
-        assert_eq!(rehearse(&won, &Choice::default(), &Registry::standard()).unwrap().steps, plan.steps);
+        assert_eq!(rehearse(&won, &Choice::default(), &Registry::standard()).unwrap(), rehearsed);
     }
 
     #[test]
@@ -262,10 +281,7 @@ mod tests {
         let overline = "a1 a15 b1 b15 c1 c15 e1 e15 f1 f15 d1";
         let mut game = record(overline, End::Untold);
         game.ruleset = Some("gomoku".into());
-        let rule = |game: &Record| {
-            let spec = rehearse(game, &auto, &Registry::standard()).unwrap().create.ruleset.unwrap();
-            typed::from_wire(&spec.params["rule"]).unwrap()
-        };
+        let rule = |game: &Record| rehearse(game, &auto, &Registry::standard()).unwrap().given["rule"].clone();
         assert_eq!(rule(&game), ParamValue::Text("freestyle".into()));
         game.moves.push(Token::Notation("o15".into()));
         assert_eq!(rule(&game), ParamValue::Text("standard".into()));
