@@ -5,11 +5,13 @@
 //! | [`dependencies`] | who may know whom |
 //! | [`sources`] | purity, size and names of the source files |
 //! | [`pages`] | README.md and ARCHITECTURE.md speak of what is there |
+//! | [`reference`] | the page of the contract is the contract's own comments |
 //!
 //! Invariant: each rule is checked against the files themselves, so that no page has to be believed.
 
 mod dependencies;
 mod pages;
+mod reference;
 mod sources;
 
 use std::fs;

@@ -30,6 +30,7 @@ pub mod postgres;
 pub mod proxy;
 pub mod python;
 pub mod random;
+pub mod reference;
 pub mod refused;
 pub mod sim;
 pub mod strategies;
