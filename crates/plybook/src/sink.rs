@@ -27,7 +27,7 @@ use crate::filter::FilterArgs;
 use crate::link::Link;
 use crate::screen::Screen;
 use message::Format;
-use outlet::{Outlet, Place};
+use outlet::{Hopeless, Outlet, Place};
 
 /// Entries that are published together at most.
 const BATCH: usize = 512;
@@ -151,7 +151,7 @@ async fn gather(feed: &mut (impl Stream<Item = Told> + Unpin), outlet: &Outlet) 
 async fn deliver(outlet: &mut Outlet, events: &[v1::Event], patience: Duration) -> anyhow::Result<()> {
     let (by, mut pause) = (Instant::now() + patience, PAUSE_FIRST);
     while let Err(error) = outlet.publish(events).await {
-        if Instant::now() + pause > by {
+        if error.is::<Hopeless>() || Instant::now() + pause > by {
             return Err(error);
         }
         if pause == PAUSE_FIRST {

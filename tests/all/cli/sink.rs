@@ -255,3 +255,50 @@ async fn a_filtered_sink_is_a_stream_of_results_as_json() {
     let ran = run(&shop.args(&url, &nobody, &["--patience", "1"]), "").fails(1, "NATS");
     assert!(!ran.err.contains("secret"), "{ran:?}");
 }
+
+/// A backup was restored, and its game went on along another line.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn other_books_than_the_stream_was_filled_from_are_told_and_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let [books, backup] = ["books.db", "backup.db"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
+    let node = node::over(&books).start();
+    let mut game = node.wire().await.game().await;
+    game.play("a1").await;
+    node.terminate();
+    assert!(node.ended().success());
+    std::fs::copy(&books, &backup).unwrap();
+    let plays = async |node: &Node, cell: &str| {
+        let client = plybook_client::Client::connect(&node.url()).unwrap();
+        client.table(&game.id).seat(1).play(cell).at(2).await.unwrap();
+    };
+    let node = node::over(&books).start();
+    plays(&node, "b2").await;
+    let mut shop = Shop { node, nats: tokio::task::spawn_blocking(nats::server).await.unwrap(), _folder: folder };
+    shop.fills(&[]).await;
+    shop.node = node::over(&backup).start();
+    plays(&shop.node, "c3").await;
+    let before = shop.messages(STREAM).await;
+    let again = shop.sink(&["--until-head", "--again"]);
+    let ran = tokio::task::spawn_blocking(move || ended(again)).await.unwrap();
+    ran.fails(1, &format!("entry 3 of {} in the stream is another one", game.id));
+    let after = shop.messages(STREAM).await;
+    assert_eq!(
+        after.iter().map(|message| &message.payload).collect::<Vec<_>>(),
+        before.iter().map(|message| &message.payload).collect::<Vec<_>>()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_entry_that_nats_does_not_take_is_told_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("nats.conf");
+    std::fs::write(&config, "max_payload: 1024\n").unwrap();
+    let node = node::over(folder.path().join("books.db").to_str().unwrap()).start();
+    node.wire().await.game().await;
+    let flags = ["--config", config.to_str().unwrap()];
+    let nats = tokio::task::block_in_place(|| nats::server_with(&flags));
+    let shop = Shop { node, nats, _folder: folder };
+    // With the usual patience: it must not be used up.
+    let sink = shop.sink(&["--until-head", "--patience", "3600"]);
+    tokio::task::spawn_blocking(move || ended(sink)).await.unwrap().fails(1, "and NATS takes 1024: raise max_payload there");
+}

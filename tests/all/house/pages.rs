@@ -20,6 +20,9 @@ fn every_error_reason_has_a_heading() {
     let reasons: BTreeSet<&str> = reasons.map(|reason| reason.as_str_name().trim_start_matches("ERROR_REASON_")).collect();
     assert!(reasons.len() > 20, "the enum is walked");
     assert_eq!(headings, reasons, "README.md has one heading of the fourth rank for each reason");
+    for section in readme.split("\n#### ").skip(1).filter_map(|section| section.split("\n#").next()) {
+        assert!(section.contains("*Cure:*"), "a reason has its cause and its cure: {section}");
+    }
 }
 
 #[test]
@@ -121,15 +124,22 @@ fn quoted(text: &str) -> Vec<&str> {
     prose.flat_map(|prose| prose.split('`').skip(1).step_by(2)).collect()
 }
 
+/// Every function of the repository: whoever names a test names one of these.
+fn test_names() -> BTreeSet<String> {
+    let functions = |text: &str| -> Vec<String> {
+        let pairs = words(text).zip(words(text).skip(1));
+        pairs.filter(|(word, _)| *word == "fn").map(|(_, name)| name.to_owned()).collect()
+    };
+    rust_files("tests").into_iter().chain(rust_files("crates")).flat_map(|page| functions(&page.text)).collect()
+}
+
 #[test]
 fn every_invariant_names_a_test_that_is_there() {
     let architecture = page("ARCHITECTURE.md").text;
     let section = architecture.split("\n## ").find(|section| section.starts_with("The ten invariants")).unwrap();
     let items: Vec<&str> = section.split("\n\n").filter(|item| item.starts_with(|c: char| c.is_ascii_digit())).collect();
     assert_eq!(items.len(), 10, "one paragraph each");
-    let sources: Vec<_> = rust_files("tests").into_iter().chain(rust_files("crates")).collect();
-    let functions = |text| words(text).zip(words(text).skip(1)).filter(|(word, _)| *word == "fn").map(|(_, name)| name);
-    let there: BTreeSet<&str> = sources.iter().flat_map(|page| functions(page.text.as_str())).collect();
+    let there = test_names();
     for item in items {
         let named: Vec<&str> = quoted(item).into_iter().filter(|name| words(name).eq([*name]) && name.contains('_')).collect();
         assert!(!named.is_empty(), "no test holds it: {item}");
@@ -140,8 +150,19 @@ fn every_invariant_names_a_test_that_is_there() {
 }
 
 #[test]
+fn what_is_said_of_security_is_held_by_tests_that_are_there() {
+    let security = page(".github/SECURITY.md").text;
+    let there = test_names();
+    let named: Vec<&str> = quoted(&security).into_iter().filter(|name| words(name).eq([*name]) && name.matches('_').count() > 2).collect();
+    assert!(named.len() > 10, "the page is read");
+    for name in named {
+        assert!(there.contains(name), "there is no {name}");
+    }
+}
+
+#[test]
 fn files_that_pages_name_are_there() {
-    for name in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "deploy/README.md"] {
+    for name in [".github/SECURITY.md", "deploy/clients/README.md", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "deploy/README.md"] {
         let text = page(name).text;
         let is_path = |quoted: &&str| quoted.contains('/') && quoted.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
         for path in quoted(&text).into_iter().filter(is_path) {

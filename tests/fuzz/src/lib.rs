@@ -12,6 +12,8 @@ pub mod books;
 pub mod mutation;
 pub mod records;
 pub mod rules;
+#[cfg(feature = "tokens")]
+pub mod tokens;
 pub mod words;
 
 /// A target: what reads the bytes.
@@ -28,8 +30,10 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("transcript", records::transcript),
     ("actions", rules::actions),
     ("parameters", rules::parameters),
-    ("cursor", words::cursor),
-    ("token", words::token),
+    #[cfg(feature = "tokens")]
+    ("cursor", tokens::cursor),
+    #[cfg(feature = "tokens")]
+    ("token", tokens::token),
     ("word", words::word),
 ];
 

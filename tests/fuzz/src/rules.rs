@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plybook_core::dice::Throw;
-use plybook_core::{Card, Face, Play, Rules};
+use plybook_core::{Card, Play, Rules};
 use plybook_records::value;
 use plybook_rulesets::Registry;
 
@@ -49,7 +49,7 @@ fn one(play: &mut Play, rules: &dyn Rules, notation: &str) -> bool {
         return false;
     }
     let faces = rules.throw(action).map_or_else(Vec::new, |Throw { dice, sides }| {
-        let face = |n: u8| Face(notation.bytes().fold(n, u8::wrapping_add) % sides + 1);
+        let face = |n: u8| notation.bytes().fold(n, u8::wrapping_add) % sides + 1;
         (0..dice).map(face).collect()
     });
     let legal = play.is_legal(action);

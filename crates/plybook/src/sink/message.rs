@@ -13,7 +13,8 @@ use crate::tail::line::{hex, object};
 /// The header with the entry's number.
 pub(super) const SEQ: &str = "Plybook-Seq";
 const GAME: &str = "Plybook-Game";
-const DIGEST: &str = "Plybook-Digest";
+/// The header with the digest of the book up to it.
+pub(super) const DIGEST: &str = "Plybook-Digest";
 const CONTENT_TYPE: &str = "Content-Type";
 
 /// What a body is.

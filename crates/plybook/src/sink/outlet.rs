@@ -19,8 +19,9 @@ use plybook_store::nats::NatsAddress;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::message::{Format, SEQ};
+use super::message::{DIGEST, Format, SEQ};
 use crate::exit::usage;
+use crate::tail::line::hex;
 
 /// Where it stands how far each stream came.
 const PLACES: &str = "PLYBOOK_SINK";
@@ -32,6 +33,8 @@ const GAMES_AT_ONCE: usize = 128;
 const GAMES_REMEMBERED: usize = 100_000;
 /// How often somebody else may come first with the same entry.
 const OVERTAKEN_MOST: u32 = 16;
+/// More than the headers of any message, which count as its payload.
+const HEADERS_BYTES_MAX: usize = 512;
 const BETWEEN_CONNECTS: Duration = Duration::from_millis(250);
 /// The ruleset of a game whose beginning the server cannot read.
 const UNREAD: &str = "_";
@@ -49,6 +52,7 @@ pub(super) struct Place {
 pub(super) struct Outlet {
     place: Place,
     client: Client,
+    nats: async_nats::Client,
     jetstream: jetstream::Context,
     stream: Stream,
     token: String,
@@ -66,6 +70,19 @@ struct Standing {
     entry: u64,
     /// Where that is, 0 for nowhere.
     at: u64,
+    /// Its digest, where it says one.
+    digest: Option<String>,
+}
+
+/// What trying again does not mend.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Hopeless {
+    /// The stream was filled from other books, or from these before something older was restored.
+    #[error("entry {seq} of {game} in the stream is another one than in the books: fill another --stream, with another --prefix")]
+    OtherBook { game: String, seq: u64 },
+    /// NATS takes no message as large as this entry.
+    #[error("entry {seq} of {game} is a message of {bytes} bytes, and NATS takes {most}: raise max_payload there")]
+    TooLarge { game: String, seq: u64, bytes: usize, most: usize },
 }
 
 impl Outlet {
@@ -77,7 +94,8 @@ impl Outlet {
         if place.stream.is_empty() || !place.stream.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
             return Err(usage("--stream: letters, digits, - and _"));
         }
-        let jetstream = jetstream::new(connected(address, patience).await?);
+        let nats = connected(address, patience).await?;
+        let jetstream = jetstream::new(nats.clone());
         let stream = jetstream
             .get_or_create_stream(Config { name: place.stream.clone(), subjects: vec![format!("{}.>", place.prefix)], ..Config::default() })
             .await
@@ -86,7 +104,7 @@ impl Outlet {
             Config { name: PLACES.to_owned(), subjects: vec![format!("{PLACE}.*")], max_messages_per_subject: 1, ..Config::default() };
         let places = jetstream.get_or_create_stream(places).await.with_context(|| format!("the stream {PLACES} cannot be had"))?;
         let token = kept(&places, &place).await?;
-        Ok(Outlet { place, client, jetstream, stream, kept: token.clone(), token, games: HashMap::new(), written: 0 })
+        Ok(Outlet { place, client, nats, jetstream, stream, kept: token.clone(), token, games: HashMap::new(), written: 0 })
     }
 
     /// Where the feed is to go on; empty at the beginning.
@@ -157,7 +175,7 @@ impl Outlet {
             while standing.entry < event.seq {
                 match self.publish_behind(&standing, event).await? {
                     Some(at) => {
-                        (standing.entry, standing.at) = (event.seq, at);
+                        (standing.entry, standing.at, standing.digest) = (event.seq, at, Some(hex(&event.book_digest)));
                         written += 1;
                     }
                     None if overtaken == OVERTAKEN_MOST => {
@@ -169,14 +187,23 @@ impl Outlet {
                     }
                 }
             }
+            if standing.entry == event.seq && standing.digest.as_ref().is_some_and(|digest| *digest != hex(&event.book_digest)) {
+                return Err(Hopeless::OtherBook { game: event.game_id.clone(), seq: event.seq }.into());
+            }
         }
         Ok((standing, written))
     }
 
     /// Where it was stored; nothing where the game has another last message by now.
     async fn publish_behind(&self, standing: &Standing, event: &v1::Event) -> anyhow::Result<Option<u64>> {
+        let (body, most) = (self.place.format.body(event), self.nats.server_info().max_payload);
+        if body.len() + HEADERS_BYTES_MAX > most {
+            return Err(
+                Hopeless::TooLarge { game: event.game_id.clone(), seq: event.seq, bytes: body.len() + HEADERS_BYTES_MAX, most }.into()
+            );
+        }
         let message = PublishMessage::build()
-            .payload(self.place.format.body(event).into())
+            .payload(body.into())
             .headers(self.place.format.headers(event))
             .expected_stream(&self.place.stream)
             .expected_last_subject_sequence(standing.at);
@@ -195,9 +222,12 @@ impl Outlet {
         match self.stream.get_last_raw_message_by_subject(&subject).await {
             Ok(last) => {
                 let entry = last.headers.get(SEQ).and_then(|seq| seq.as_str().parse().ok()).unwrap_or(0);
-                Ok(Standing { subject, entry, at: last.sequence })
+                let digest = last.headers.get(DIGEST).map(|digest| digest.as_str().to_owned());
+                Ok(Standing { subject, entry, at: last.sequence, digest })
             }
-            Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(Standing { subject, entry: 0, at: 0 }),
+            Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => {
+                Ok(Standing { subject, entry: 0, at: 0, digest: None })
+            }
             Err(error) => Err(error).with_context(|| format!("what {} has cannot be read", self.place.stream)),
         }
     }

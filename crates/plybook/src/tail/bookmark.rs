@@ -1,6 +1,7 @@
 //! How far `plybook tail` came, in a file.
 //!
-//! Invariant: the file holds a whole token at every moment: it is written beside and put in its place.
+//! Invariant: the file holds a whole token at every moment: it is written beside, by each process under a name of its own, and
+//! put in its place.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -80,10 +81,16 @@ fn unwritable(path: &Path) -> String {
 
 fn write(path: &Path, token: &str) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".new");
+    name.push(format!(".{}.new", std::process::id()));
     let beside = path.with_file_name(name);
-    let mut file = std::fs::File::create(&beside)?;
-    writeln!(file, "{token}")?;
-    file.sync_all()?;
-    std::fs::rename(&beside, path)
+    let written = std::fs::File::create(&beside).and_then(|mut file| {
+        writeln!(file, "{token}")?;
+        file.sync_all()?;
+        std::fs::rename(&beside, path)
+    });
+    if written.is_err() {
+        // Nobody else would: the next process has another name.
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
 }

@@ -22,6 +22,8 @@ class Options:
     """Largest answer."""
     token: str | Callable[[], str] | None = field(default=None, repr=False)
     """Sent as `authorization: Bearer …`; a function is asked before every attempt, so that a token can be renewed."""
+    token_in_clear: bool = False
+    """Whether it may go to a server that is neither on this machine nor reached through TLS. Whoever is on the way reads it then."""
     ca: bytes | None = None
     """Certificates (PEM) that `https://` servers are checked against; the system's where there are none."""
     certificate: tuple[bytes, bytes] | None = field(default=None, repr=False)

@@ -3,6 +3,7 @@
 Invariant: any server serves any request, so leaving one for the next loses nothing.
 """
 
+import ipaddress
 import threading
 from urllib.parse import urlsplit
 
@@ -42,6 +43,10 @@ def _channel(address: str, options: Options) -> grpc.Channel:
     url = urlsplit(address)
     if url.scheme not in ("http", "https") or not url.netloc:
         raise ValueError(f"{address!r} is no address of a server: it begins with http:// or https:// and a host")
+    if url.scheme == "http" and (options.ca or options.certificate):
+        raise ValueError(f"{address!r}: certificates are for https://")
+    if url.scheme == "http" and options.token and not options.token_in_clear and not _is_here(url.hostname or ""):
+        raise ValueError(f"{address!r}: the token would cross the network in clear, where https:// would hide it")
     settings = [
         ("grpc.max_receive_message_length", options.answer_bytes_max),
         # gRPC's own waits grow to minutes, and its own retries know no request id.
@@ -59,3 +64,10 @@ def _channel(address: str, options: Options) -> grpc.Channel:
         return grpc.insecure_channel(url.netloc, settings)
     chain, key = options.certificate or (None, None)
     return grpc.secure_channel(url.netloc, grpc.ssl_channel_credentials(options.ca, key, chain), settings)
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

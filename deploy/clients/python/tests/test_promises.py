@@ -198,6 +198,16 @@ class Promises(unittest.TestCase):
             with self.assertRaises(ValueError, msg=bad):
                 Client(bad)
 
+    def test_a_token_leaves_in_clear_only_where_its_owner_says_so(self) -> None:
+        for here in ("http://127.0.0.1:1", "http://[::1]:1", "http://localhost:1", "https://games.example:1"):
+            Client(here, Options(token="swordfish")).close()
+        with self.assertRaises(ValueError) as caught:
+            Client("http://games.example:1", Options(token="swordfish"))
+        self.assertNotIn("swordfish", f"{caught.exception} {Options(token='swordfish')}")
+        Client("http://games.example:1", Options(token="swordfish", token_in_clear=True)).close()
+        with self.assertRaises(ValueError):
+            Client("http://127.0.0.1:1", Options(ca=b"roots"))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,7 @@
 /** Connections of a Node process. */
 
 import type { SecureClientSessionOptions } from "node:http2";
+import { isIPv4 } from "node:net";
 
 import { createGrpcTransport } from "@connectrpc/connect-node";
 
@@ -17,9 +18,16 @@ export function connect(addresses: string, options: Partial<Options> = {}, tls: 
     if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
       throw new Error(`${JSON.stringify(address)} is no address of a server: it begins with http:// or https:// and a host`);
     }
+    if (url.protocol === "http:" && options.token !== undefined && options.tokenInClear !== true && !isHere(url.hostname)) {
+      throw new Error(`${JSON.stringify(address)}: the token would cross the network in clear, where https:// would hide it`);
+    }
     return url;
   });
   const transport = (url: URL) =>
     createGrpcTransport({ baseUrl: url.origin, nodeOptions: tls, pingIntervalMs: 20_000, readMaxBytes: 64 << 20 });
   return new Client(urls.map(transport), options);
+}
+
+function isHere(host: string): boolean {
+  return host === "localhost" || host === "[::1]" || (isIPv4(host) && host.startsWith("127."));
 }

@@ -13,6 +13,8 @@ export interface Options {
   readonly silence: number;
   /** Sent as `authorization: Bearer …`; a function is asked before every attempt, so that a token can be renewed. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
+  /** Whether it may go to a server that is neither on this machine nor reached through TLS. Whoever is on the way reads it then. */
+  readonly tokenInClear?: boolean | undefined;
   /** Is told why something is sent again, and after how long. */
   readonly onAgain?: ((why: string, wait: number) => void) | undefined;
 }

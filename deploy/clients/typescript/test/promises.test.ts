@@ -203,3 +203,12 @@ test("parameters have their types, and addresses are read", () => {
     assert.throws(() => connect(bad), /is no address of a server/, bad);
   }
 });
+
+test("a token leaves in clear only where its owner says so", () => {
+  const token = "swordfish";
+  for (const here of ["http://127.0.0.1:1", "http://[::1]:1", "http://localhost:1", "https://games.example:1"]) {
+    connect(here, { token });
+  }
+  assert.throws(() => connect("http://games.example:1", { token }), /would cross the network in clear/);
+  connect("http://games.example:1", { token, tokenInClear: true });
+});
