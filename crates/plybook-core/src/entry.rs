@@ -148,6 +148,18 @@ impl Entry {
         }
     }
 
+    /// Whether its line certainly fits ([`crate::limits::LINE_BYTES_MAX`]), without printing it: a move that ends nothing
+    /// and changes a few cells. What it leaves out takes less than 400 bytes, a cell or a face less than 24.
+    pub fn is_short(&self) -> bool {
+        const PARTS: usize = 64;
+        match &self.body {
+            Body::Move(Move { notation, faces, cells, verdict: Verdict::Next { .. }, .. }) => {
+                self.seed.is_none() && notation.len() <= PARTS && faces.len() + cells.len() <= PARTS
+            }
+            _ => false,
+        }
+    }
+
     /// Whether nothing may follow this entry.
     pub const fn closes(&self) -> bool {
         self.seed.is_some()

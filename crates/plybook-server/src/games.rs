@@ -214,6 +214,10 @@ impl Games {
 
     /// Header and rules of a game; of a foreign one perhaps without the rules.
     pub async fn opened(&self, key: GameKey) -> Result<Arc<Opened>, Refusal> {
+        // Whoever appends comes here first and to the table next, so the table is looked for.
+        if let Some(shared) = self.tables.get(&key).await {
+            return Ok(Arc::clone(shared.opened()));
+        }
         let load = async { self.load_opened(key).await.map(Arc::new) };
         self.opened.try_get_with(key, load).await.map_err(|refusal| refusal.shared())
     }

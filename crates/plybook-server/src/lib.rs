@@ -23,6 +23,7 @@
 //! | [`service`] | one file an RPC |
 //! | [`guard`], [`deadline`], [`packing`] | around the calls: deadlines, panics, oversized requests, what is packed |
 //! | `front` | a call's way from its connection to its RPC |
+//! | [`uninterrupted`] | work that goes on when its waiter goes away |
 //! | [`telemetry`], [`server`] | logs and traces; start and drain |
 //!
 //! Invariants: no reply, frame or notification shows an entry that is not durable; a node holds
@@ -56,6 +57,7 @@ pub mod streams;
 pub mod sweeper;
 pub mod telemetry;
 pub mod thinking;
+pub mod uninterrupted;
 pub mod upkeep;
 
 pub use config::Config;

@@ -87,7 +87,7 @@ impl Game {
         if self.head.seq.0 >= limits::ENTRIES_MAX && !entry.closes() {
             return Err(Rejection::Limit { limit: "entries_per_game", most: u64::from(limits::ENTRIES_MAX) });
         }
-        if entry.to_string().len() > limits::LINE_BYTES_MAX {
+        if !entry.is_short() && entry.to_string().len() > limits::LINE_BYTES_MAX {
             return Err(Rejection::Limit { limit: "line_bytes", most: limits::LINE_BYTES_MAX as u64 });
         }
         Ok(entry)

@@ -97,7 +97,12 @@ impl Game {
 
     /// Moves on by an entry, computing its digest.
     pub fn apply(&mut self, entry: &Entry) -> Result<Head, FoldError> {
-        let digest = self.head.digest.chain(&entry.to_string());
+        self.apply_as(entry, self.head.digest.chain(&entry.to_string()))
+    }
+
+    /// The same of an entry that was printed already, and so has its digest: the head's, chained to its line.
+    pub fn apply_as(&mut self, entry: &Entry, digest: Digest) -> Result<Head, FoldError> {
+        debug_assert_eq!(digest, self.head.digest.chain(&entry.to_string()), "the digest of another line");
         self.apply_linked(entry, digest)?;
         Ok(self.head)
     }

@@ -4,8 +4,12 @@
 //! only if the guess was the head; a refusal is spoken against the head that the store has, and against one behind which
 //! every deadline is settled that has passed.
 
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures::FutureExt as _;
+use plybook_core::entry::Entry;
 use plybook_core::game::Request;
 use plybook_core::{Rejection, Seq};
 use plybook_store::{GameKey, RequestKey, StoredEntry};
@@ -16,11 +20,14 @@ use crate::games::unfit::Unfit;
 use crate::games::{Games, Opened, SharedTable, Table};
 use crate::limits;
 use crate::refusal::{Original, Refusal};
+use crate::uninterrupted::Uninterrupted;
 
 /// What a request came to.
 pub struct Acted {
     /// The entry, as it is stored.
     pub stored: StoredEntry,
+    /// The same as it was decided; an answer to an earlier copy of the request was read, and may be read again.
+    pub entry: Option<Entry>,
     /// Header and rules of its game.
     pub opened: Arc<Opened>,
     /// Whether an earlier copy of the request made it.
@@ -33,20 +40,19 @@ impl Games {
     /// Runs to its end even if the caller goes away: an append is never dropped midway.
     pub async fn act(self: &Arc<Self>, key: GameKey, id: RequestKey, request: Request) -> Result<Acted, Refusal> {
         let games = Arc::clone(self);
-        let span = tracing::Span::current();
-        let task = async move {
+        let acting = async move {
             let acted = games.act_to_the_end(key, id, &request).await;
             if let Err(refusal) = &acted {
                 games.note_refused(key, id, &request, refusal).await;
             }
             acted
         };
-        match tokio::spawn(tracing::Instrument::instrument(task, span)).await {
+        match Uninterrupted::new(AssertUnwindSafe(acting).catch_unwind()).await {
             Ok(acted) => acted,
-            Err(error) => {
+            Err(panic) => {
                 // A trial move may stand half done on the table that it left.
                 self.forget(key).await;
-                Err(Refusal::internal(format!("an append panicked: {error}")))
+                Err(Refusal::internal(format!("an append panicked: {}", said(panic.as_ref()))))
             }
         }
     }
@@ -69,6 +75,9 @@ impl Games {
 
     /// The table of a game of one's own. Whatever is wrong with a foreign one, nothing is appended to it.
     pub(super) async fn table_to_act_on(&self, key: GameKey) -> Result<SharedTable, Unfit> {
+        if let Some(shared) = self.tables.get(&key).await.filter(|shared| shared.opened().foreign.is_none()) {
+            return Ok(shared);
+        }
         // Asked first: to build the table of a book that no rules accept costs its whole length each time.
         if self.opened(key).await?.foreign.is_none() {
             return self.table(key).await;
@@ -106,8 +115,8 @@ impl Games {
             Err(rejection) => return self.reconsider(key, id, rejection, shared, table).await,
         };
         match self.append(key, id, &entry, shared, table).await? {
-            Appended::Stored(stored) => Ok(Some(Acted { stored, opened: Arc::clone(&table.opened), repeated: false })),
-            Appended::Repeated(stored) => Ok(Some(Acted { stored, opened: Arc::clone(&table.opened), repeated: true })),
+            Appended::Stored(stored) => Ok(Some(Acted { stored, entry: Some(entry), opened: Arc::clone(&table.opened), repeated: false })),
+            Appended::Repeated(stored) => Ok(Some(again(stored, table))),
             Appended::Reused(stored) => Err(reused(&stored, table)),
             Appended::Conflict => {
                 self.follow_up(key, shared, table).await?;
@@ -161,6 +170,12 @@ impl Games {
     }
 }
 
+/// The words of a panic.
+fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without words")
+}
+
 /// The request id was answered with this entry; the head may be a later one than this node has seen.
 fn reused(stored: &StoredEntry, table: &Table) -> Unfit {
     let head = table.game.head().seq.max(stored.seq);
@@ -172,5 +187,9 @@ fn answered(stored: StoredEntry, hash: [u8; 32], id: RequestKey, table: &Table) 
     if hash != id.hash {
         return Err(reused(&stored, table));
     }
-    Ok(Acted { stored, opened: Arc::clone(&table.opened), repeated: true })
+    Ok(again(stored, table))
+}
+
+fn again(stored: StoredEntry, table: &Table) -> Acted {
+    Acted { stored, entry: None, opened: Arc::clone(&table.opened), repeated: true }
 }

@@ -44,7 +44,7 @@ impl Games {
         let new = NewEntry { key, seq, previous, request: id, line: stored.line.clone(), digest, state, due };
         match self.store.append(new).await? {
             Append::Stored => {
-                table.appended(entry, id.id)?;
+                table.appended(entry, digest, id.id)?;
                 self.hub.committed(key, stored.clone());
                 self.wakes.publish(Wake { key, seq });
                 self.weigh(key, shared, table).await;

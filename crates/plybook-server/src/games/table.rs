@@ -55,11 +55,11 @@ impl Table {
         Ok(entry)
     }
 
-    /// Moves on by an entry that was just stored.
-    pub fn appended(&mut self, entry: &Entry, request_id: Uuid) -> Result<Digest, Refusal> {
-        let head = self.game.apply(entry).map_err(|error| Refusal::internal(format!("decided and refused: {error}")))?;
+    /// Moves on by an entry that was just stored with this digest.
+    pub fn appended(&mut self, entry: &Entry, digest: Digest, request_id: Uuid) -> Result<(), Refusal> {
+        self.game.apply_as(entry, digest).map_err(|error| Refusal::internal(format!("decided and refused: {error}")))?;
         self.requests.insert(request_id, entry.seq);
-        Ok(head.digest)
+        Ok(())
     }
 
     /// The seed of a game of one's own.
@@ -96,9 +96,10 @@ pub fn estimate_bytes(game: &Game) -> u32 {
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
-/// A table behind its lock, with its weight outside it.
+/// A table behind its lock, with what never changes and its weight outside it.
 #[derive(Clone)]
 pub struct SharedTable {
+    opened: Arc<Opened>,
     table: Arc<Mutex<Table>>,
     weight: Arc<AtomicU32>,
 }
@@ -107,7 +108,12 @@ impl SharedTable {
     /// Shares a table.
     pub fn new(table: Table) -> SharedTable {
         let weight = Arc::new(AtomicU32::new(table.bytes()));
-        SharedTable { table: Arc::new(Mutex::new(table)), weight }
+        SharedTable { opened: Arc::clone(&table.opened), table: Arc::new(Mutex::new(table)), weight }
+    }
+
+    /// Header and rules, which nobody has to wait for.
+    pub const fn opened(&self) -> &Arc<Opened> {
+        &self.opened
     }
 
     /// Waits for one's turn. The guard may be taken along into a task of its own.

@@ -19,10 +19,15 @@ pub fn stored(opened: &Opened, stored: &StoredEntry, beside: &Beside) -> Result<
     }
     let read = opened.header.read_entry(&stored.line);
     let entry = read.map_err(|error| Refusal::BookCorrupt { first_bad: stored.seq, why: error.why })?;
+    Ok(of(opened, &entry, stored, beside))
+}
+
+/// The same of an entry that need not be read, since it was just written.
+pub fn of(opened: &Opened, entry: &Entry, stored: &StoredEntry, beside: &Beside) -> v1::Event {
     let rules = opened.rules.as_deref().ok();
     let body = match &entry.body {
-        Body::Move(made) => Wire::MoveMade(move_made(rules, &entry, made)),
-        Body::Given(made) => Wire::MoveMade(v1::MoveMade { given: true, ..move_made(rules, &entry, made) }),
+        Body::Move(made) => Wire::MoveMade(move_made(rules, entry, made)),
+        Body::Given(made) => Wire::MoveMade(v1::MoveMade { given: true, ..move_made(rules, entry, made) }),
         Body::Commit(commit) => Wire::NonceCommitted(v1::NonceCommitted {
             seat: entry.actor.seat.map_or(0, replies::seat),
             nonce: Some(replies::joining::commitment(commit)),
@@ -33,19 +38,19 @@ pub fn stored(opened: &Opened, stored: &StoredEntry, beside: &Beside) -> Result<
             next_seat: reveal.next.map(replies::seat),
         }),
         Body::Absent(absent) => Wire::SeatsAbsent(v1::SeatsAbsent { seats: replies::seats(absent.seats) }),
-        Body::Undo(undo) => Wire::MoveUndone(move_undone(rules, &entry, undo)),
-        Body::Incident(incident) => replies::incident::body(&opened.header, &entry, incident.act, beside),
+        Body::Undo(undo) => Wire::MoveUndone(move_undone(rules, entry, undo)),
+        Body::Incident(incident) => replies::incident::body(&opened.header, entry, incident.act, beside),
         Body::Close => Wire::GameClosed(v1::GameClosed {}),
     };
-    Ok(v1::Event {
+    v1::Event {
         create_time: Some(replies::time(entry.time)),
         actor: entry.actor.by.to_string(),
         outcome: entry.outcome().map(replies::outcome),
         revealed_seed: entry.seed.as_ref().map_or_else(Vec::new, |seed| seed.reveal().to_vec()),
-        seat_to_move: next_seat(&opened.header, &entry).map(replies::seat),
+        seat_to_move: next_seat(&opened.header, entry).map(replies::seat),
         body: Some(body),
         ..frame(opened, stored)
-    })
+    }
 }
 
 fn created(opened: &Opened, stored: &StoredEntry) -> v1::Event {

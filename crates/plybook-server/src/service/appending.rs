@@ -44,7 +44,10 @@ impl Service {
         let acted = self.games.act(asked.key, asked.id, asked.request).await?;
         telemetry::record_seq(acted.stored.seq);
         let beside = self.games.beside(asked.key, &acted.opened, &acted.stored).await?;
-        let event = replies::event::stored(&acted.opened, &acted.stored, &beside)?;
+        let event = match &acted.entry {
+            Some(entry) => replies::event::of(&acted.opened, entry, &acted.stored, &beside),
+            None => replies::event::stored(&acted.opened, &acted.stored, &beside)?,
+        };
         let head = SignedHead { game: asked.key.game, seq: acted.stored.seq, digest: acted.stored.digest };
         let receipt = signer.map(|signer| replies::receipt(&signer.receipt(head)));
         if !wanted.position {
