@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | [`new_game`], [`table`] | a game to be created, and one to be played: what a service needs day by day |
 //! | [`client`], `living` | every call of the contract, as the contract has it |
+//! | `health` | whether a server serves |
 //! | [`events`] | one game followed |
 //! | [`feed`] | every game followed |
 //! | [`joining`] | a seat's nonce, before the first move of a game with joint entropy |
@@ -38,6 +39,7 @@ pub mod credentials;
 pub mod error;
 pub mod events;
 pub mod feed;
+mod health;
 pub mod joining;
 mod living;
 pub mod new_game;

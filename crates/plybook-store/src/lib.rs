@@ -17,6 +17,7 @@
 //! | [`outage`] | times when no node was there |
 //! | [`refused`] | refused requests, as they are remembered |
 //! | [`error`] | why a store cannot answer |
+//! | [`Step`] | a migration, and where it stands in a database |
 //! | `migrations`, `row`, `fault` | the schema, columns as values, what a database's complaint means |
 //!
 //! Invariants: an append is atomic, conditional on the entry before it, idempotent by request id for
@@ -48,6 +49,8 @@ pub use error::Error;
 pub use feed::{FeedCursor, FeedPage, FeedRow, Heading, Holder};
 pub use foreign::{Foreign, ForeignBook, Import};
 pub use gather::APPENDS_QUEUE;
+pub use migrations::applied::{Standing, Step};
+pub use migrations::schema;
 pub use month::Month;
 pub use outage::Outage;
 pub use postgres::{Form, PackedMonth, Partition, Partitions, Postgres, PostgresOptions, PostgresWakes, floor};

@@ -1,6 +1,13 @@
-//! The schema of this build, embedded, and whether a database has it.
+//! The schema of this build, embedded, and whether a database has one that it can serve.
 //!
-//! Invariant: a migration that was released never changes; a later one is added at the end.
+//! | module | the noun |
+//! | --- | --- |
+//! | [`applied`] | what was done to a database so far, and whether this build can go on from there |
+//!
+//! Invariant: a migration that was released never changes; a later one is added at the end, and its name begins with what it is to
+//! the build before it: `expand: ` where that build goes on beside it, `contract: ` where it does not.
+
+pub(crate) mod applied;
 
 use sqlx::SqlSafeStr;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
@@ -14,42 +21,24 @@ type Script = (i64, &'static str, &'static str);
 pub(crate) const POSTGRES: &[Script] = &[(1, "books", include_str!("../../../migrations/postgres/0001_books.sql"))];
 pub(crate) const SQLITE: &[Script] = &[(1, "books", include_str!("../../../migrations/sqlite/0001_books.sql"))];
 
-/// What brings a database up to these scripts, each in its own transaction, one process at a time.
+/// How the name of a migration begins that the build before it goes on beside.
+const EXPANDS: &str = "expand: ";
+
+/// The newest schema that this build knows, the same number on both stores.
+pub fn schema() -> i64 {
+    POSTGRES.iter().map(|script| script.0).max().unwrap_or(0)
+}
+
+/// What brings a database up to these scripts, each in its own transaction, one process at a time. What a later build added is left
+/// alone: whether this one can go on beside it is asked before.
 pub(crate) fn migrator(scripts: &'static [Script]) -> Migrator {
-    let migration =
-        |&(version, name, text): &Script| Migration::new(version, name.into(), MigrationType::Simple, text.into_sql_str(), false);
-    Migrator::with_migrations(scripts.iter().map(migration).collect())
+    let mut migrator = Migrator::with_migrations(scripts.iter().map(migration).collect());
+    migrator.set_ignore_missing(true);
+    migrator
 }
 
-/// The oldest schema whose books this build can read: what reads them names no column that came later.
-const OLDEST_READ: i64 = 1;
-
-/// Says in a sentence why a schema that is at `found` does not serve this build.
-pub(crate) fn check(scripts: &'static [Script], found: Option<i64>) -> Result<(), Error> {
-    let wanted = newest(scripts);
-    check_from(wanted, wanted, found)
-}
-
-/// The same, for a build that only reads books.
-pub(crate) fn check_read(scripts: &'static [Script], found: Option<i64>) -> Result<(), Error> {
-    check_from(OLDEST_READ, newest(scripts), found)
-}
-
-fn newest(scripts: &[Script]) -> i64 {
-    scripts.iter().map(|script| script.0).max().unwrap_or(0)
-}
-
-fn check_from(oldest: i64, wanted: i64, found: Option<i64>) -> Result<(), Error> {
-    match found {
-        Some(found) if (oldest..=wanted).contains(&found) => Ok(()),
-        Some(found) if found > wanted => {
-            Err(Error::Config(format!("the database's schema {found} is newer than schema {wanted} of this plybook: use a newer plybook")))
-        }
-        Some(found) => Err(Error::Config(format!(
-            "the database's schema {found} is older than schema {wanted} of this plybook: run `plybook migrate`"
-        ))),
-        None => Err(Error::Config("the database has no Plybook schema: run `plybook migrate`".to_owned())),
-    }
+fn migration(&(version, name, text): &Script) -> Migration {
+    Migration::new(version, name.into(), MigrationType::Simple, text.into_sql_str(), false)
 }
 
 /// A sentence for each way in which a migration is refused.
@@ -68,26 +57,31 @@ pub(crate) fn refused(error: MigrateError) -> Error {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used)]
-
     use super::*;
 
-    /// A build of after this one: whoever only reads books takes what it still can, whoever serves does not.
+    /// Words that take something from the build before, or from who reads the tables by hand.
+    const TAKES: [&str; 6] = ["DROP TABLE", "DROP COLUMN", "DROP FUNCTION", "RENAME ", "SET NOT NULL", "TRUNCATE TABLE"];
+
     #[test]
-    fn an_older_schema_is_read_and_not_served() {
-        const LATER: &[Script] = &[(1, "books", ""), (2, "more", ""), (3, "yet more", "")];
-        for (found, serves, reads) in [
-            (None, false, false),
-            (Some(0), false, false),
-            (Some(1), false, true),
-            (Some(2), false, true),
-            (Some(3), true, true),
-            (Some(4), false, false),
-        ] {
-            assert_eq!(check(LATER, found).is_ok(), serves, "{found:?}");
-            assert_eq!(check_read(LATER, found).is_ok(), reads, "{found:?}");
+    fn a_later_migration_says_what_it_is_and_an_expansion_takes_nothing() {
+        for scripts in [POSTGRES, SQLITE] {
+            for (version, name, text) in scripts.iter().filter(|script| script.0 > 1) {
+                assert!(name.starts_with(EXPANDS) || name.starts_with("contract: "), "{version} {name}");
+                let said: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("--")).collect();
+                let said = said.join(" ").to_uppercase();
+                for word in TAKES.iter().filter(|_| name.starts_with(EXPANDS)) {
+                    assert!(!said.contains(word), "{version} {name}: {word} is no expansion");
+                }
+            }
+            assert!(scripts.is_sorted_by_key(|script| script.0) && scripts.iter().zip(1..).all(|(script, number)| script.0 == number));
         }
-        assert!(check(LATER, Some(2)).unwrap_err().to_string().contains("plybook migrate"));
-        assert!(check_read(LATER, Some(4)).unwrap_err().to_string().contains("newer"));
+    }
+
+    /// Whoever waits for a table's lock stops everybody who comes after.
+    #[test]
+    fn a_later_migration_of_postgres_waits_for_no_lock_for_long() {
+        for (version, name, text) in POSTGRES.iter().filter(|script| script.0 > 1) {
+            assert!(text.contains("SET LOCAL lock_timeout"), "{version} {name}");
+        }
     }
 }

@@ -68,7 +68,8 @@ use crate::due::{Claimed, DueSoon, StoredDue};
 use crate::error::Error;
 use crate::fault::{UNDEFINED_TABLE, classify, sqlstate};
 use crate::gather::{Bounds, Gather};
-use crate::migrations;
+use crate::migrations::applied::{Applied, Step};
+use crate::migrations::{self, applied};
 use crate::outage::Outage;
 use crate::refused::{Refused, StoredRefusal};
 use crate::store::{
@@ -121,14 +122,20 @@ impl Postgres {
     /// Brings the schema up to this build's; several nodes may do so at once.
     pub async fn migrate(&self) -> Result<(), Error> {
         let mut connection = connect::unlimited(self.options.direct_session()?).await?;
+        applied::check_migrate(migrations::POSTGRES, &read::applied_to(&mut connection).await?)?;
         migrations::migrator(migrations::POSTGRES).run(&mut connection).await.map_err(migrations::refused)?;
         feed::begin_epoch_if_restored(&mut connection).await.map_err(classify)
     }
 
-    /// The database's schema, if it has one, and whether it only reads.
-    async fn schema(&self) -> Result<(Option<i64>, bool), Error> {
+    /// Every migration that this build or the database knows.
+    pub async fn steps(&self) -> Result<Vec<Step>, Error> {
+        Ok(applied::steps(migrations::POSTGRES, &self.schema().await?.0))
+    }
+
+    /// What was done to the database's schema, and whether it only reads.
+    async fn schema(&self) -> Result<(Vec<Applied>, bool), Error> {
         match read::schema(&self.link).await {
-            Err(error) if sqlstate(&error).as_deref() == Some(UNDEFINED_TABLE) => Ok((None, false)),
+            Err(error) if sqlstate(&error).as_deref() == Some(UNDEFINED_TABLE) => Ok((Vec::new(), false)),
             found => found.map_err(classify),
         }
     }
@@ -325,13 +332,12 @@ impl Store for Postgres {
     async fn ready(&self) -> Result<(), Error> {
         match self.schema().await? {
             (_, true) => Err(Error::Unavailable("the database is a read-only standby".to_owned())),
-            (version, false) => migrations::check(migrations::POSTGRES, version),
+            (found, false) => applied::check(migrations::POSTGRES, &found),
         }
     }
 
     async fn readable(&self) -> Result<(), Error> {
-        let (version, _) = self.schema().await?;
-        migrations::check_read(migrations::POSTGRES, version)
+        applied::check_read(migrations::POSTGRES, &self.schema().await?.0)
     }
 
     async fn close(&self) {

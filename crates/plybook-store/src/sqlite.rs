@@ -42,7 +42,8 @@ pub use self::connect::SqliteOptions;
 use crate::due::{Claimed, DueSoon, StoredDue};
 use crate::error::Error;
 use crate::fault::classify;
-use crate::migrations;
+use crate::migrations::applied::Step;
+use crate::migrations::{self, applied};
 use crate::outage::Outage;
 use crate::refused::{Refused, StoredRefusal};
 use crate::store::{
@@ -75,6 +76,11 @@ impl Sqlite {
         let readers = connect::readers(options, options.patience()).await?;
         let writer = connect::nobody(options);
         Ok(Sqlite { options: options.clone(), writer, readers, tasks: TaskTracker::new() })
+    }
+
+    /// Every migration that this build or the file knows.
+    pub async fn steps(&self) -> Result<Vec<Step>, Error> {
+        Ok(applied::steps(migrations::SQLITE, &read::schema(&self.readers).await.map_err(classify)?))
     }
 
     /// Where the books are.
@@ -226,13 +232,11 @@ impl Store for Sqlite {
     }
 
     async fn ready(&self) -> Result<(), Error> {
-        let version = read::schema(&self.readers).await.map_err(classify)?;
-        migrations::check(migrations::SQLITE, version)
+        applied::check(migrations::SQLITE, &read::schema(&self.readers).await.map_err(classify)?)
     }
 
     async fn readable(&self) -> Result<(), Error> {
-        let version = read::schema(&self.readers).await.map_err(classify)?;
-        migrations::check_read(migrations::SQLITE, version)
+        applied::check_read(migrations::SQLITE, &read::schema(&self.readers).await.map_err(classify)?)
     }
 
     async fn close(&self) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use plybook_store::postgres::PostgresOptions;
 use plybook_store::sqlite::SqliteOptions;
-use plybook_store::{Postgres, Sqlite, Store};
+use plybook_store::{Postgres, Sqlite, Step, Store};
 
 use crate::exit::usage;
 use crate::settings::FileArgs;
@@ -132,6 +132,21 @@ impl Database {
             Database::Sqlite(_) => self.open().await?.close().await,
         }
         Ok(())
+    }
+
+    /// Every migration that this build or the database knows, and whether a node could serve; changes nothing.
+    pub(crate) async fn steps(&self) -> anyhow::Result<(Vec<Step>, anyhow::Result<()>)> {
+        match self {
+            Database::Postgres(options) => {
+                let store = Postgres::connect(options).await.map_err(sentence)?;
+                let steps = store.steps().await.map_err(sentence)?;
+                Ok((steps, store.ready().await.map_err(sentence)))
+            }
+            Database::Sqlite(file) => {
+                let store = Sqlite::look(&SqliteOptions::new(file)).await.map_err(sentence)?;
+                Ok((store.steps().await.map_err(sentence)?, store.ready().await.map_err(sentence)))
+            }
+        }
     }
 
     /// For people: what it is, without secrets.

@@ -12,6 +12,7 @@ mod drawing;
 mod exit;
 mod export;
 mod filter;
+mod health;
 mod import;
 mod keys;
 mod link;
@@ -28,6 +29,7 @@ mod suggest;
 mod tail;
 mod typed;
 mod verify;
+mod version;
 mod wake;
 mod watch;
 mod words;
@@ -44,7 +46,7 @@ use crate::settings::Given;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 #[derive(Debug, Parser)]
-#[command(name = "plybook", version, about = "Turn-based board games that can be proved afterwards")]
+#[command(name = "plybook", version = version::LONG.as_str(), about = "Turn-based board games that can be proved afterwards")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -60,6 +62,8 @@ enum Command {
     Migrate(migrate::MigrateArgs),
     /// Lists the months of a Postgres database's books, gives later ones a partition, and packs those that are over
     Partitions(partitions::PartitionsArgs),
+    /// Says whether a node serves: for probes
+    Health(health::HealthArgs),
     /// Plays a game in this terminal
     Play(play::PlayArgs),
     /// Shows a game, redrawn at every entry
@@ -110,6 +114,7 @@ async fn done(asked: Command, command: &clap::Command, given: &Given) -> anyhow:
         Command::Config(args) => config::run(*args, command, given),
         Command::Migrate(args) => migrate::run(args).await,
         Command::Partitions(args) => partitions::run(args).await,
+        Command::Health(args) => health::run(args).await,
         Command::Play(args) => play::run(args).await,
         Command::Watch(args) => watch::run(args).await,
         Command::Tail(args) => tail::run(args).await,

@@ -216,9 +216,10 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
 
 fn announce(scheme: &str, address: SocketAddr, database: &str, woken_by: &str) {
     let told = format!(
-        "plybook {} is listening on {address}\nbooks are kept in {database}\n\
+        "plybook {} ({}) is listening on {address}\nbooks are kept in {database}\n\
          try: plybook play --server {scheme}://{address} --ruleset connect_four",
         env!("CARGO_PKG_VERSION"),
+        crate::version::COMMIT,
     );
     // Whoever started the node may not listen to it.
     let _ = Screen::new().say(told);

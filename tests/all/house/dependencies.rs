@@ -60,7 +60,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("sqlx", &["plybook-store"]),
     ("async-nats", &["plybook-store", "plybook"]),
     ("tonic", &["plybook-proto", "plybook-server", "plybook-client", "plybook"]),
-    ("tonic-health", &["plybook-server"]),
+    ("tonic-health", &["plybook-server", "plybook-client"]),
     ("tonic-reflection", &["plybook-server"]),
     ("tonic-types", &["plybook-server", "plybook-client"]),
     ("anyhow", &["plybook"]),

@@ -5,7 +5,7 @@ use plybook_core::{Book, Digest};
 use plybook_rulesets::Registry;
 use plybook_store::{Sqlite, SqliteOptions, Store};
 use plybook_tests::injected::{Local, over, over_postgres};
-use plybook_tests::postgres::empty_database;
+use plybook_tests::postgres::{TestDatabase, database, empty_database};
 use plybook_tests::table::{SEED, Table, table};
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::SqliteConnectOptions;
@@ -86,11 +86,8 @@ async fn a_sqlite_file_of_the_first_release_goes_on() {
     goes_on(&local, table.book()).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_postgres_database_of_the_first_release_goes_on() {
-    let database = empty_database().await;
-    let table = under_way();
-    first(POSTGRES).run(&mut database.connect().await).await.unwrap();
+/// As a node of the first release says it.
+async fn inserts(database: &TestDatabase, table: &Table) {
     let bytes: Bytes = |bytes| match bytes.len() {
         16 => format!("'{}'", hex::encode(bytes)),
         _ => format!("'\\x{}'", hex::encode(bytes)),
@@ -98,6 +95,23 @@ async fn a_postgres_database_of_the_first_release_goes_on() {
     for row in rows(table.book(), bytes, &format!("'{}'", table.header().created)) {
         database.execute(&row).await;
     }
+}
+
+/// Migrations expand before they contract: a node of the first release plays on after a later one has migrated.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_first_release_says_still_holds_after_every_later_migration() {
+    let database = database().await;
+    let table = under_way();
+    inserts(&database, &table).await;
+    goes_on(&over_postgres(&database).await.start().await, table.book()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_postgres_database_of_the_first_release_goes_on() {
+    let database = empty_database().await;
+    let table = under_way();
+    first(POSTGRES).run(&mut database.connect().await).await.unwrap();
+    inserts(&database, &table).await;
 
     let store = database.store().await;
     store.migrate().await.unwrap();

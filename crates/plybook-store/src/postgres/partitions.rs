@@ -14,9 +14,10 @@ use tokio::time::{Instant, sleep};
 
 pub use self::pack::PackedMonth;
 use super::connect::{self, PostgresOptions};
+use super::read;
 use crate::error::Error;
-use crate::fault::{UNDEFINED_TABLE, classify, sqlstate};
-use crate::migrations;
+use crate::fault::{classify, sqlstate};
+use crate::migrations::{self, applied};
 use crate::month::Month;
 use crate::row::Columns as _;
 
@@ -98,12 +99,7 @@ impl Partitions {
     pub async fn open(options: &PostgresOptions) -> Result<Partitions, Error> {
         let session = options.direct_session()?;
         let mut connection = connect::unlimited(session.clone()).await?;
-        let found = query("SELECT max(version) FILTER (WHERE success) FROM _sqlx_migrations").fetch_one(&mut connection).await;
-        let version = match found {
-            Err(error) if sqlstate(&error).as_deref() == Some(UNDEFINED_TABLE) => None,
-            found => found.and_then(|row| row.try_get(0)).map_err(classify)?,
-        };
-        migrations::check(migrations::POSTGRES, version)?;
+        applied::check(migrations::POSTGRES, &read::applied_to(&mut connection).await?)?;
         query("SELECT set_config('lock_timeout', $1, false)").bind(LOCK_FOR).execute(&mut connection).await.map_err(classify)?;
         Ok(Partitions { session, connection })
     }

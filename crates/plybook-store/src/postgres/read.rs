@@ -5,11 +5,13 @@
 //! statement of its own, so after the first one.
 
 use plybook_core::{Seed, Seq, Uuid};
+use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{Row, query};
 
 use super::{Link, packed};
 use crate::error::Error;
-use crate::fault::classify;
+use crate::fault::{UNDEFINED_TABLE, classify, sqlstate};
+use crate::migrations::applied::Applied;
 use crate::row::{Columns, contiguous, seq_column, state_from};
 use crate::store::{GameKey, State, StoredEntry, TenantId};
 
@@ -76,9 +78,23 @@ pub(super) async fn clock_unix_ms(link: &Link) -> Result<u64, Error> {
     u64::try_from(ms).map_err(|_| Error::Failed("the database's clock stands before 1970".to_owned()))
 }
 
-/// The newest migration that was applied, and whether the database only reads.
-pub(super) async fn schema(link: &Link) -> Result<(Option<i64>, bool), sqlx::Error> {
-    let question = query("SELECT max(version) FILTER (WHERE success), pg_is_in_recovery() FROM _sqlx_migrations");
-    let row = link.row(question).await?.ok_or(sqlx::Error::RowNotFound)?;
-    Ok((row.try_get(0)?, row.try_get(1)?))
+/// The migrations that were applied, ascending, and whether the database only reads.
+pub(super) async fn schema(link: &Link) -> Result<(Vec<Applied>, bool), sqlx::Error> {
+    let question = query("SELECT version, description, success, checksum, pg_is_in_recovery() FROM _sqlx_migrations ORDER BY version");
+    let rows = link.rows(question).await?;
+    let reads_only = rows.first().map(|row| row.try_get(4)).transpose()?.unwrap_or(false);
+    Ok((rows.iter().map(applied).collect::<Result<_, _>>()?, reads_only))
+}
+
+/// The same for whoever is connected already; nothing where there is no schema.
+pub(super) async fn applied_to(connection: &mut PgConnection) -> Result<Vec<Applied>, Error> {
+    let question = query("SELECT version, description, success, checksum FROM _sqlx_migrations ORDER BY version");
+    match question.fetch_all(connection).await {
+        Err(error) if sqlstate(&error).as_deref() == Some(UNDEFINED_TABLE) => Ok(Vec::new()),
+        rows => rows.and_then(|rows| rows.iter().map(applied).collect()).map_err(classify),
+    }
+}
+
+fn applied(row: &PgRow) -> Result<Applied, sqlx::Error> {
+    Ok(Applied { version: row.try_get(0)?, name: row.try_get(1)?, is_whole: row.try_get(2)?, checksum: row.try_get(3)? })
 }

@@ -12,7 +12,7 @@ use super::busy::Patience;
 use super::{read, write};
 use crate::error::Error;
 use crate::fault::classify;
-use crate::migrations;
+use crate::migrations::{self, applied};
 
 /// What SQLite answers where the path leads to no file that could be opened or made.
 const CANNOT_OPEN: &str = "14";
@@ -92,24 +92,28 @@ pub(super) async fn readers(options: &SqliteOptions, patience: Patience) -> Resu
 
 /// Brings the file's schema up to this build's.
 pub(super) async fn migrate(options: &SqliteOptions, writer: &SqlitePool, patience: Patience) -> Result<(), Error> {
-    patience.until_done(|| migrate_once(writer)).await.map_err(|error| match error {
+    let done = patience.until_done(|| migrate_once(writer)).await.map_err(|error| match error {
         sqlx::Error::Migrate(error) => migrations::refused(*error),
         other => options.refused(other),
-    })
+    });
+    done?
 }
 
 /// The driver takes no lock between looking at the schema and changing it, so the file's write lock is
 /// taken first: of those who open a new file at once, one makes the schema and the others find it made.
 /// Where nothing is to be changed no lock is taken, for the file may be another process's, which is writing.
-async fn migrate_once(writer: &SqlitePool) -> Result<(), sqlx::Error> {
+async fn migrate_once(writer: &SqlitePool) -> Result<Result<(), Error>, sqlx::Error> {
     let migrator = migrations::migrator(migrations::SQLITE);
-    if migrations::check(migrations::SQLITE, read::schema(writer).await?).is_ok() {
-        return migrator.run(writer).await.map_err(driver_error);
+    if applied::check(migrations::SQLITE, &read::schema(writer).await?).is_ok() {
+        return Ok(Ok(()));
     }
     let mut transaction = writer.begin_with(write::BEGIN).await?;
+    if let Err(refusal) = applied::check_migrate(migrations::SQLITE, &read::schema(&mut *transaction).await?) {
+        return Ok(Err(refusal));
+    }
     // `run` with a connection is no future that a task could own; this is what it calls: to the end, skipping nothing.
     migrator.run_direct(None, &mut *transaction, false).await.map_err(driver_error)?;
-    transaction.commit().await
+    transaction.commit().await.map(Ok)
 }
 
 /// What the database said, where the migration's error only passes it on.

@@ -3,10 +3,12 @@
 //! Invariant: each read is one statement and so one snapshot, inside a write's transaction or outside.
 
 use plybook_core::{Seed, Seq, Uuid};
-use sqlx::{Executor, Sqlite, query, query_scalar};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Executor, Row as _, Sqlite, query, query_scalar};
 
 use crate::error::Error;
 use crate::fault::classify;
+use crate::migrations::applied::Applied;
 use crate::page::page;
 use crate::row::{Columns, contiguous, seq_column, state_from};
 use crate::store::{Filter, GameKey, State, StoredEntry, Summary, TenantId};
@@ -128,10 +130,13 @@ pub(super) async fn clock_unix_ms(file: impl Executor<'_, Database = Sqlite>) ->
     u64::try_from(ms).map_err(|_| Error::Failed("the database's clock stands before 1970".to_owned()))
 }
 
-/// The newest migration that was applied; nothing in a file that has no schema.
-pub(super) async fn schema(file: impl Executor<'_, Database = Sqlite>) -> Result<Option<i64>, sqlx::Error> {
-    match query_scalar("SELECT max(version) FROM _sqlx_migrations WHERE success").fetch_one(file).await {
-        Err(sqlx::Error::Database(error)) if error.message().starts_with("no such table") => Ok(None),
-        version => version,
+/// The migrations that were applied, ascending; none in a file that has no schema.
+pub(super) async fn schema(file: impl Executor<'_, Database = Sqlite>) -> Result<Vec<Applied>, sqlx::Error> {
+    let applied = |row: &SqliteRow| {
+        Ok(Applied { version: row.try_get(0)?, name: row.try_get(1)?, is_whole: row.try_get(2)?, checksum: row.try_get(3)? })
+    };
+    match query("SELECT version, description, success, checksum FROM _sqlx_migrations ORDER BY version").fetch_all(file).await {
+        Err(sqlx::Error::Database(error)) if error.message().starts_with("no such table") => Ok(Vec::new()),
+        rows => rows?.iter().map(applied).collect(),
     }
 }
