@@ -1,6 +1,7 @@
 //! The binary as a person meets it: commands, what they print, and how they end.
 
 mod advice;
+mod backup;
 mod bench;
 mod config;
 mod evidence;

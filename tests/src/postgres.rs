@@ -3,6 +3,7 @@
 //! Invariant: nothing outlives the process, however it ends. The server is the child of a shell that
 //! waits on a pipe from this process; when the pipe closes, the shell ends the server and removes its files.
 
+pub mod archive;
 pub mod own;
 pub mod pooler;
 pub mod standby;

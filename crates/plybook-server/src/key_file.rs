@@ -1,12 +1,12 @@
 //! Keys in files.
 //!
-//! Invariants: a private key that others on the machine can read is refused; no message repeats what
+//! Invariants: a private key that others on the machine can read is refused, but for a group that root lets read it; no message repeats what
 //! stands in a file; a file that is there already is never written over. A public key's file names the
 //! key's id, so that a private key is never taken for a public one and shown.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use ed25519_dalek::pkcs8::{DecodePrivateKey as _, spki::DecodePublicKey as _};
@@ -35,7 +35,9 @@ pub fn write(path: &Path, key: &SigningKey) -> Result<(), ConfigError> {
 pub fn signing(path: &Path) -> Result<SigningKey, ConfigError> {
     let mut file = File::open(path).map_err(|error| bad(path, &format!("cannot be read: {error}")))?;
     let metadata = file.metadata().map_err(|error| bad(path, &format!("cannot be read: {error}")))?;
-    if metadata.permissions().mode() & 0o077 != 0 {
+    // What root gives a group to read is how secrets are handed to a service that is nobody on its machine; as Postgres has it.
+    let others = if metadata.uid() == 0 { 0o037 } else { 0o077 };
+    if metadata.permissions().mode() & others != 0 {
         return Err(bad(path, "can be read by others than its owner: chmod 600 it"));
     }
     let text = read(path, &mut file)?;

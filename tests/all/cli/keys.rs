@@ -150,7 +150,7 @@ fn files_that_are_no_keys_are_one_sentence() {
         (folder.join("missing").to_str().unwrap().to_owned(), "cannot be read"),
         (folder.to_str().unwrap().to_owned(), "the key file"),
         (file(folder, "world", SEED, 0o604), "can be read by others than its owner: chmod 600 it"),
-        (file(folder, "group", SEED, 0o640), "can be read by others than its owner: chmod 600 it"),
+        (file(folder, "group", SEED, 0o660), "can be read by others than its owner: chmod 600 it"),
         (private("empty", ""), no_key),
         (private("truncated", &SEED[..62]), no_key),
         (private("longer", &format!("{SEED}00")), no_key),

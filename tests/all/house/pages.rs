@@ -162,7 +162,16 @@ fn what_is_said_of_security_is_held_by_tests_that_are_there() {
 
 #[test]
 fn files_that_pages_name_are_there() {
-    for name in [".github/SECURITY.md", "deploy/clients/README.md", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "deploy/README.md"] {
+    for name in [
+        ".github/SECURITY.md",
+        "deploy/clients/README.md",
+        "README.md",
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "deploy/README.md",
+        "deploy/migrations.md",
+        "deploy/backup.md",
+    ] {
         let text = page(name).text;
         let is_path = |quoted: &&str| quoted.contains('/') && quoted.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
         for path in quoted(&text).into_iter().filter(is_path) {

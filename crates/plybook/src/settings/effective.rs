@@ -97,9 +97,11 @@ pub(crate) fn toml(arg: &Arg, value: &str) -> String {
 
 /// A value less its secrets.
 fn shown(arg: &Arg, value: &str) -> String {
+    if arg.is_hide_env_values_set() && !ADDRESSES.contains(&arg.get_id().as_str()) {
+        return HIDDEN.to_owned();
+    }
     match value.split_once("://") {
         Some((scheme, rest)) => format!("{scheme}://{}", address(scheme, rest)),
-        None if arg.is_hide_env_values_set() && !ADDRESSES.contains(&arg.get_id().as_str()) => HIDDEN.to_owned(),
         None => value.to_owned(),
     }
 }
@@ -156,5 +158,6 @@ mod tests {
         shows("database", "plybook.db", "plybook.db");
         shows("wake", "poll", "poll");
         shows("pepper", "s3cret", "***");
+        shows("headers", "key=a://b", "***");
     }
 }
