@@ -46,6 +46,7 @@ mod restored;
 mod settling;
 mod shape;
 mod snapshots;
+mod stopping;
 mod streams;
 mod taken_back;
 mod terms;

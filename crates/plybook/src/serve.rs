@@ -10,7 +10,7 @@ mod tls;
 mod web;
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use plybook_server::limits::Limits;
@@ -204,11 +204,11 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
         let _ = Screen::new().say(warning);
     }
 
-    stop.asked().await;
+    let since = stop.asked().await;
     tracing::info!("draining");
     tokio::select! {
         () = server.drain() => {}
-        () = stop.asked() => tracing::warn!("stopped without draining"),
+        () = stop.asked_again(since) => tracing::warn!("stopped without draining"),
     }
     exporting.finish().await;
     Ok(())
@@ -294,6 +294,9 @@ impl TelemetryArgs {
     }
 }
 
+/// Signals that come within this time are one: who sends one to a process and to its group, as `timeout` does, sends two.
+const ONE_REQUEST: Duration = Duration::from_secs(1);
+
 /// SIGTERM and Ctrl-C.
 struct Stop {
     terminate: tokio::signal::unix::Signal,
@@ -305,10 +308,17 @@ impl Stop {
         Ok(Stop { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    async fn asked(&mut self) {
+    /// Waits for a signal; answers when it came.
+    async fn asked(&mut self) -> Instant {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
         }
+        Instant::now()
+    }
+
+    /// Waits for somebody who asked at this time to ask once more.
+    async fn asked_again(&mut self, since: Instant) {
+        while self.asked().await < since + ONE_REQUEST {}
     }
 }
