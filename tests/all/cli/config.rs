@@ -21,7 +21,7 @@ fn bad_flags_are_told() {
     serve(&["--wake", "postgres", "--database-sessions", "lent"], "no pooler");
     nonsense(&["serve", "--database", "books.db", "--wake", "nats://localhost"], "an embedded store has one node");
     nonsense(&["play", "--server", "127.0.0.1:50051"], "no address of a server");
-    nonsense(&["watch", "--server", "https://localhost", "x"], "begins with http://");
+    nonsense(&["watch", "--server", "ftp://localhost", "x"], "begins with http:// or https://");
     nonsense(&["import"], "FILE");
     nonsense(&["import", "--jobs", "0", "x"], "--jobs");
     nonsense(&["import", "/nonexistent/game.ply"], "/nonexistent/game.ply");
