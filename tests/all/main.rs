@@ -8,6 +8,7 @@ mod cli;
 mod clients;
 mod dice;
 mod fuzz;
+mod edge;
 mod house;
 mod readme;
 mod rules;

@@ -9,6 +9,7 @@
 //! | `text tour` | each of its lines is printed by the block before, in this order; `…` stands for anything |
 //! | `sh settings` | a session of its own; the lines of `text settings` are printed by it, in any order |
 //! | `sh nodes` | a session over a fresh Postgres, with free ports |
+//! | `sh network` | a session with throwaway certificates, with free ports |
 //! | `sql roles` | an owner says it, and a server of that role plays and can do no more |
 //! | `sh serve` | a server understands these flags |
 //! | `sh bench` | each line measures, in so short a time that its figures mean nothing |
@@ -71,6 +72,7 @@ fn every_block_is_held_by_something() {
         "sh settings",
         "text settings",
         "sh nodes",
+        "sh network",
         "sql roles",
         "sh serve",
         "sh bench",
@@ -167,6 +169,17 @@ async fn two_nodes_share_a_postgres_as_shown() {
     for part in
         ["has the schema of plybook", "SERVING", "X wins: line.", "GAME_STATE_CLOSED", "entries were written to PLYBOOK", "signed by key"]
     {
+        assert!(output.contains(part), "{part:?} was not printed:\n{output}");
+    }
+}
+
+#[test]
+fn a_node_on_a_network_is_as_shown() {
+    let script: String = of_kind("sh", "network").into_iter().map(|block| block.text).collect();
+    let [tls, web, _] = free_ports();
+    let script = here(&script, &[("50053", &tls), ("50054", &web)]);
+    let output = session(&format!("trap 'kill $(jobs -p) || true' EXIT\nrm -rf target/tour/tls\n{script}trap - EXIT\nkill $(jobs -p)\n"));
+    for part in ["try: plybook play --server https://127.0.0.1", "Game ", "access-control-allow-origin: https://play.example", "connect_four"] {
         assert!(output.contains(part), "{part:?} was not printed:\n{output}");
     }
 }

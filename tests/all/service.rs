@@ -7,6 +7,7 @@ mod audit;
 mod bot_crowd;
 mod bot_seats;
 mod bot_turns;
+mod bounds;
 mod clock;
 mod configuration;
 mod downtime;

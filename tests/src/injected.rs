@@ -14,6 +14,7 @@ use plybook_bots::Bots;
 use plybook_core::{Seed, Seq, Time, Uuid};
 use plybook_rulesets::Registry;
 use plybook_server::clock::Clock;
+use plybook_server::edge::Connections;
 use plybook_server::games::snapshots::Fate;
 use plybook_server::ids::{Ids, SystemIds};
 use plybook_server::limits::Limits;
@@ -54,6 +55,7 @@ pub struct Local {
 
 /// A server to be started.
 pub struct Setup {
+    others: Config,
     limits: Limits,
     keys: Keys,
     registry: Registry,
@@ -85,7 +87,16 @@ pub async fn over_postgres(database: &TestDatabase) -> Setup {
 pub fn over(store: Arc<dyn Store>) -> Setup {
     // Time is the test's, and so is what happens by it.
     let limits = Limits { drain_timeout: PATIENCE, sweepers: 0, ..Limits::default() };
-    Setup { limits, keys: Keys::default(), registry: Registry::standard(), bots: Bots::standard(), folder: None, store, wakes: bus::none() }
+    Setup {
+        others: Config::default(),
+        limits,
+        keys: Keys::default(),
+        registry: Registry::standard(),
+        bots: Bots::standard(),
+        folder: None,
+        store,
+        wakes: bus::none(),
+    }
 }
 
 impl Setup {
@@ -93,6 +104,13 @@ impl Setup {
     #[must_use]
     pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Setup {
         change(&mut self.limits);
+        self
+    }
+
+    /// With what else an operator sets, apart from limits and keys.
+    #[must_use]
+    pub fn config(mut self, change: impl FnOnce(&mut Config)) -> Setup {
+        change(&mut self.others);
         self
     }
 
@@ -134,7 +152,7 @@ impl Setup {
     pub async fn start(self) -> Local {
         let (store, bus) = (Arc::new(Handled::new(self.store)), Arc::new(Bus::new(self.wakes)));
         let (clock, ids) = (Arc::new(SetClock::default()), Arc::new(SetIds::default()));
-        let config = Config { listen: ([127, 0, 0, 1], 0).into(), limits: self.limits, keys: self.keys, ..Config::default() };
+        let config = Config { listen: ([127, 0, 0, 1], 0).into(), limits: self.limits, keys: self.keys, ..self.others };
         let parts = Parts {
             store: Arc::clone(&store) as Arc<dyn Store>,
             wakes: Arc::clone(&bus) as Arc<dyn Wakes>,
@@ -199,6 +217,11 @@ impl Local {
     /// Where its SQLite file lies.
     pub fn file(&self) -> std::path::PathBuf {
         self.folder.as_ref().unwrap().path().join("books.db")
+    }
+
+    /// The connections of its callers.
+    pub fn connections(&self) -> &Connections {
+        self.server.as_ref().unwrap().connections()
     }
 
     /// How many refused requests it could not remember.

@@ -66,6 +66,11 @@ pub fn over_at(database: &str, listen: &str) -> Setup {
     Setup { command }
 }
 
+/// A node that this command starts.
+pub fn by(command: Command) -> Setup {
+    Setup { command }
+}
+
 impl Setup {
     /// And these flags.
     #[must_use]

@@ -16,6 +16,7 @@ use tonic::{Code, Status};
 use tower::{Layer, Service};
 
 use crate::deadline::Deadline;
+use crate::limits::OPEN_REQUEST_BYTES;
 use crate::refusal::Refusal;
 
 /// Puts a [`Guard`] around a service.
@@ -59,11 +60,12 @@ where
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
         let deadline = Deadline::of(request.headers(), self.layer.call_timeout);
         request.extensions_mut().insert(deadline);
-        let request_bytes = self.layer.request_bytes;
+        let of_contract = request.uri().path().starts_with("/plybook.");
+        let most = if of_contract { ("request_bytes", self.layer.request_bytes) } else { ("open_request_bytes", OPEN_REQUEST_BYTES) };
         let call = AssertUnwindSafe(self.inner.call(request)).catch_unwind();
         Box::pin(async move {
             match tokio::time::timeout_at(deadline.answer_by, call).await {
-                Ok(Ok(answer)) => answer.map(|response| explain(response, request_bytes)),
+                Ok(Ok(answer)) => answer.map(|response| explain(response, most)),
                 Ok(Err(_)) => Ok(Status::from(Refusal::internal("a call panicked")).into_http()),
                 Err(_) => Ok(Status::from(Refusal::Deadline).into_http()),
             }
@@ -74,12 +76,12 @@ where
 /// What the transport refuses by itself has no details: give it ours. It says OUT_OF_RANGE to a
 /// request too large, RESOURCE_EXHAUSTED to one that grows too large unpacked, and INTERNAL to bytes
 /// that are no message.
-fn explain(response: Response<Body>, request_bytes: usize) -> Response<Body> {
+fn explain(response: Response<Body>, (limit, most): (&'static str, usize)) -> Response<Body> {
     let headers = response.headers();
     let code = headers.get("grpc-status").map(HeaderValue::as_bytes).map(Code::from_bytes);
     let typed = headers.contains_key("grpc-status-details-bin");
     let refusal = match code {
-        Some(Code::OutOfRange | Code::ResourceExhausted) if !typed => Refusal::Limit { limit: "request_bytes", most: request_bytes as u64 },
+        Some(Code::OutOfRange | Code::ResourceExhausted) if !typed => Refusal::Limit { limit, most: most as u64 },
         Some(Code::Internal) if !typed => Refusal::field("request", "is not a message of the contract"),
         _ => return response,
     };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plybook_proto::v1::{self, ErrorReason, UndoBy};
+use plybook_server::edge::{Rate, RateLimits};
 use plybook_store::Store;
 use plybook_tests::injected::{self, Call, DATABASE_SECRET, Fault, Local, over_sqlite};
 use plybook_tests::refused::Refused;
@@ -42,7 +43,7 @@ async fn every_reason_is_provoked() {
     }
     let contract = include_str!("../../../proto/plybook/v1/error_reason.proto");
     let later = ["UNSPECIFIED", "CREDENTIALS_MISSING", "CREDENTIALS_INVALID"];
-    let later = [&later[..], &["ACCESS_DENIED", "RATE_LIMITED"]].concat();
+    let later = [&later[..], &["ACCESS_DENIED"]].concat();
     let written = contract.lines().filter_map(|line| line.trim().strip_prefix("ERROR_REASON_")?.split(' ').next());
     let missing: Vec<&str> = written.filter(|name| !provoked.contains(name) && !later.contains(name)).collect();
     assert!(missing.is_empty(), "{missing:?} are not provoked");
@@ -54,7 +55,7 @@ async fn provoke(reason: ErrorReason, bench: Bench) -> Option<Refused> {
     let refused = match reason {
         R::ResumeTokenInvalid => bench.wire.feed().from("00").refused().await.only(&[]).clone(),
         R::ResumeTokenExpired => token_expired(&bench).await,
-        R::Unspecified | R::CredentialsMissing | R::CredentialsInvalid | R::AccessDenied | R::RateLimited => return None,
+        R::Unspecified | R::CredentialsMissing | R::CredentialsInvalid | R::AccessDenied => return None,
         R::SeatIsBot => living::seat_is_bot(&bench).await,
         R::OfferNotAllowed => living::offer_not_allowed(&bench).await,
         R::AbortNotAllowed => living::abort_not_allowed(&bench).await,
@@ -81,6 +82,7 @@ async fn provoke(reason: ErrorReason, bench: Bench) -> Option<Refused> {
         R::RequestIdReused => reused(&bench).await,
         R::CursorBeyondHead => beyond_head(&bench).await,
         R::TooManyStreams => too_many_streams(&bench).await,
+        R::RateLimited => rate_limited().await,
         R::Deadline => deadline(&bench).await,
         R::StoreUnavailable => store_unavailable(&bench).await,
         R::ServerDraining => draining(bench).await,
@@ -306,6 +308,18 @@ async fn too_many_streams(bench: &Bench) -> Refused {
     let _first = bench.wire.follow(&game.id).open().await;
     let refused = bench.wire.follow(&game.id).refused().await;
     refused.only(&["limit", "most"]).meta("limit", "streams").meta("most", 1).later().clone()
+}
+
+/// Told by `edge/rates.rs` in full.
+async fn rate_limited() -> Refused {
+    let rates = RateLimits { tenant: Some(Rate::per_second(1, 1)), ..RateLimits::default() };
+    let local = over_sqlite().await.config(|config| config.rates = rates).start().await;
+    let wire = local.wire().await;
+    loop {
+        if let Err(refused) = wire.games().list_rulesets(v1::ListRulesetsRequest::default()).await {
+            return Refused::of(&refused).only(&["limit"]).meta("limit", "rate_per_tenant").later().clone();
+        }
+    }
 }
 
 /// By the node's own time limit, and by the caller's. A client's timer runs beside the server's and

@@ -74,6 +74,7 @@ struct Counted {
     held: Arc<Held>,
 }
 
+/// What was taken from a body, and that it counts.
 struct Part {
     bytes: Bytes,
     _held: Arc<Held>,
@@ -102,5 +103,15 @@ impl http_body::Body for Counted {
 
     fn size_hint(&self) -> SizeHint {
         self.inner.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_small_does_not_count() {
+        assert!(Weight::of(LARGE_ANSWER_BYTES - 1).is_none() && Weight::of(LARGE_ANSWER_BYTES).is_some());
     }
 }

@@ -35,3 +35,42 @@ pub(super) fn identity(leaf: &CertificateDer<'_>) -> Option<PeerIdentity> {
     names.truncate(NAMES_MAX);
     (!names.is_empty()).then(|| PeerIdentity { names: names.into() })
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, SanType};
+
+    use super::*;
+
+    fn names(common: &str, alternative: Vec<SanType>) -> Option<Vec<String>> {
+        let mut params = CertificateParams::default();
+        params.distinguished_name = DistinguishedName::new();
+        if !common.is_empty() {
+            params.distinguished_name.push(DnType::CommonName, common);
+        }
+        params.subject_alt_names = alternative;
+        let certificate = params.self_signed(&KeyPair::generate().unwrap()).unwrap();
+        identity(certificate.der()).map(|identity| identity.names.to_vec())
+    }
+
+    #[test]
+    fn the_most_telling_name_comes_first_and_none_passes_for_another() {
+        let uri = |text: &str| SanType::URI(text.try_into().unwrap());
+        let host = |text: &str| SanType::DnsName(text.try_into().unwrap());
+        let all = vec![host("Rooms.internal"), uri("spiffe://shop/rooms"), host("rooms")];
+        assert_eq!(names("ann", all).unwrap(), ["uri:spiffe://shop/rooms", "dns:rooms.internal", "dns:rooms"]);
+        assert_eq!(names("rooms", vec![host("uri:x")]).unwrap(), ["dns:uri:x"]);
+        assert_eq!(names("dns:rooms", Vec::new()).unwrap(), ["cn:dns:rooms"]);
+        assert_eq!(names("", Vec::new()), None);
+        let many = (0..100).map(|n| host(&format!("h{n}"))).collect();
+        assert_eq!(names("", many).unwrap().len(), NAMES_MAX);
+    }
+
+    #[test]
+    fn what_is_no_certificate_has_no_identity() {
+        assert_eq!(identity(&CertificateDer::from(vec![0x30, 0x82, 0xff])), None);
+        assert_eq!(identity(&CertificateDer::from(Vec::new())), None);
+    }
+}

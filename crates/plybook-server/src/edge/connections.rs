@@ -20,6 +20,9 @@ use crate::limits::Limits;
 /// The log says at most so often that the table is full.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
 
+/// So many go at once where the system has no room: one at a time, a flood would be let in as slowly as it is let go.
+const ROOM: usize = 8;
+
 /// The connections of this node.
 #[derive(Debug)]
 pub struct Connections {
@@ -90,11 +93,12 @@ impl Connections {
         Some(())
     }
 
-    /// One of them goes, where the system has no room for another.
+    /// A few of them go, where the system has no room for another.
     pub(super) fn make_room(&self) {
         let mut table = self.table();
-        let opening = table.opening.pop_first().or_else(|| table.strangers.pop_first()).map(|(_, stranger)| stranger);
-        if let Some(goes) = opening.or_else(|| self.idlest(&mut table)) {
+        for _ in 0..ROOM {
+            let opening = table.opening.pop_first().or_else(|| table.strangers.pop_first()).map(|(_, stranger)| stranger);
+            let Some(goes) = opening.or_else(|| self.idlest(&mut table)) else { return };
             self.let_one_go(&mut table, &goes);
         }
     }

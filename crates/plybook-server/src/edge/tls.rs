@@ -162,3 +162,79 @@ fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
         _ => Err("there is no certificate in it, as PEM".to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use rcgen::{CertificateParams, KeyPair};
+
+    use super::*;
+
+    fn pair() -> (String, String) {
+        let key = KeyPair::generate().unwrap();
+        let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+        (certificate.pem(), key.serialize_pem())
+    }
+
+    #[test]
+    fn what_does_not_hold_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let write = |(certificate, key): &(String, String)| {
+            std::fs::write(at("node.pem"), certificate).unwrap();
+            std::fs::write(at("node.key"), key).unwrap();
+        };
+        let (first, second) = (pair(), pair());
+        write(&first);
+        let look_every = Duration::from_secs(1);
+        let clients = Some(ClientCertificates { roots: at("node.pem"), required: true });
+        let files = TlsFiles { certificate: at("node.pem"), key: at("node.key"), clients, look_every };
+        let tls = Tls::read(files, false).unwrap();
+        let in_use = || Arc::clone(&tls.current.read().unwrap());
+        let before = in_use();
+        for broken in [
+            (second.0.clone(), first.1.clone()),
+            (first.0.clone(), "no key".to_owned()),
+            ("no certificate".to_owned(), first.1.clone()),
+            (String::new(), String::new()),
+        ] {
+            write(&broken);
+            tls.look();
+            assert!(Arc::ptr_eq(&before, &in_use()), "{broken:?}");
+        }
+        std::fs::remove_file(at("node.key")).unwrap();
+        tls.look();
+        assert!(Arc::ptr_eq(&before, &in_use()), "a file that is gone");
+        write(&second);
+        tls.look();
+        let after = in_use();
+        assert!(!Arc::ptr_eq(&before, &after));
+        tls.look();
+        assert!(Arc::ptr_eq(&after, &in_use()), "nothing has changed since");
+    }
+
+    #[test]
+    fn a_start_without_certificates_that_hold_names_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let (certificate, key) = pair();
+        std::fs::write(at("good.pem"), &certificate).unwrap();
+        std::fs::write(at("good.key"), &key).unwrap();
+        std::fs::write(at("empty"), "").unwrap();
+        for (certificate, key, roots, at_fault) in [
+            ("none", "good.key", None, "none"),
+            ("empty", "good.key", None, "empty"),
+            ("good.key", "good.key", None, "good.key"),
+            ("good.pem", "none", None, "none"),
+            ("good.pem", "good.pem", None, "good.pem"),
+            ("good.pem", "good.key", Some("empty"), "empty"),
+            ("good.pem", "good.key", Some("none"), "none"),
+        ] {
+            let clients = roots.map(|roots| ClientCertificates { roots: at(roots), required: false });
+            let files = TlsFiles { certificate: at(certificate), key: at(key), clients, look_every: Duration::from_secs(1) };
+            let error = Tls::read(files, false).unwrap_err().to_string();
+            assert!(error.contains(at_fault) && !error.contains("PRIVATE"), "{error}");
+        }
+    }
+}

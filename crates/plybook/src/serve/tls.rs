@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use plybook_server::edge::{ClientCertificates, TlsFiles};
+use plybook_server::edge::{ClientCertificates, Tls, TlsFiles};
 
 use crate::exit::usage;
 
@@ -41,7 +41,7 @@ enum ClientAuth {
 }
 
 impl TlsArgs {
-    /// The files, if there are any.
+    /// The files, if there are any, and they hold.
     pub(super) fn read(&self) -> anyhow::Result<Option<TlsFiles>> {
         let (certificate, key) = match (&self.tls_cert, &self.tls_key) {
             (Some(certificate), Some(key)) => (certificate.clone(), key.clone()),
@@ -57,6 +57,9 @@ impl TlsArgs {
         }
         let required = self.tls_client_auth == ClientAuth::Required;
         let clients = self.tls_client_ca.clone().map(|roots| ClientCertificates { roots, required });
-        Ok(Some(TlsFiles { certificate, key, clients, look_every: Duration::from_millis(self.tls_look_ms) }))
+        let files = TlsFiles { certificate, key, clients, look_every: Duration::from_millis(self.tls_look_ms) };
+        // The server reads them again; what does not hold is told before anything is opened.
+        Tls::read(files.clone(), false).map_err(|error| usage(error.to_string()))?;
+        Ok(Some(files))
     }
 }
