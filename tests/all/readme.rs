@@ -179,7 +179,9 @@ fn a_node_on_a_network_is_as_shown() {
     let [tls, web, _] = free_ports();
     let script = here(&script, &[("50053", &tls), ("50054", &web)]);
     let output = session(&format!("trap 'kill $(jobs -p) || true' EXIT\nrm -rf target/tour/tls\n{script}trap - EXIT\nkill $(jobs -p)\n"));
-    for part in ["try: plybook play --server https://127.0.0.1", "Game ", "access-control-allow-origin: https://play.example", "connect_four"] {
+    for part in
+        ["try: plybook play --server https://127.0.0.1", "Game ", "access-control-allow-origin: https://play.example", "connect_four"]
+    {
         assert!(output.contains(part), "{part:?} was not printed:\n{output}");
     }
 }
