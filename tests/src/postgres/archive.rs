@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::os::unix::fs::chown;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use super::own::{self, Own};
@@ -21,7 +21,7 @@ pub struct Archived {
 }
 
 /// A copy of a cluster's files, taken while it served.
-pub struct Base(PathBuf);
+pub struct Base(tempfile::TempDir);
 
 /// A cluster that keeps its log from now on.
 pub async fn archived() -> Archived {
@@ -62,7 +62,7 @@ impl Archived {
             "\nrestore_command = 'cp {}/%f %p'\nrecovery_target_time = '{at}'\nrecovery_target_action = 'promote'\narchive_mode = off\n",
             self.archive.path().display()
         );
-        let cluster = tokio::task::spawn_blocking(move || begun(&base.0, &settings)).await.unwrap();
+        let cluster = tokio::task::spawn_blocking(move || begun(base.0.path(), &settings)).await.unwrap();
         let database = TestDatabase { url: cluster.url("postgres") };
         until("the log is replayed", async || database.column("SELECT pg_is_in_recovery()::text").await == ["false"]).await;
         Restored { database, _own: Own::over(cluster) }
@@ -83,24 +83,39 @@ fn give(folder: &Path) {
 }
 
 fn copied(port: u16) -> Base {
-    let folder = tempfile::Builder::new().prefix("plybook-test-base-").tempdir().unwrap().keep();
-    give(&folder);
+    let folder = tempfile::Builder::new().prefix("plybook-test-base-").tempdir().unwrap();
+    give(folder.path());
     let mut copy = Command::new(binaries().join("pg_basebackup"));
     copy.args(["-h", "127.0.0.1", "-p", &port.to_string(), "-U", "plybook", "-X", "none", "-c", "fast", "--no-sync", "-D"]);
-    let output = as_user(copy.arg(folder.join("data")), unprivileged()).current_dir(&folder).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    run(copy.arg(folder.path().join("data")), folder.path());
     Base(folder)
 }
 
-fn begun(folder: &Path, settings: &str) -> Cluster {
+/// Another process may take the port before the server does, so there are several attempts.
+fn begun(base: &Path, settings: &str) -> Cluster {
+    (0..5).find_map(|_| attempt(base, settings, ports::free())).expect("a free port")
+}
+
+fn attempt(base: &Path, settings: &str, port: u16) -> Option<Cluster> {
+    let folder = tempfile::Builder::new().prefix("plybook-test-restored-").tempdir().unwrap().keep();
+    give(&folder);
+    run(Command::new("cp").args(["-a"]).arg(base.join("data")).arg(&folder), &folder);
     let auto = folder.join("data/postgresql.auto.conf");
     let before = fs::read_to_string(&auto).unwrap();
     fs::write(&auto, before + settings).unwrap();
     let signal = folder.join("data/recovery.signal");
     fs::write(&signal, "").unwrap();
     give(&signal);
-    let port = ports::free();
-    let cluster = Cluster { port, watcher: watch(&binaries(), folder, unprivileged(), port), folder: folder.to_owned() };
-    assert!(answers(&cluster, folder), "somebody took port {port}");
-    cluster
+    let mut cluster = Cluster { port, watcher: watch(&binaries(), &folder, unprivileged(), port), folder: folder.clone() };
+    if answers(&cluster, &folder) {
+        return Some(cluster);
+    }
+    // Waiting closes the pipe first, so the shell tidies up.
+    cluster.watcher.wait().unwrap();
+    None
+}
+
+fn run(command: &mut Command, folder: &Path) {
+    let output = as_user(command, unprivileged()).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
