@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 use plybook_tests::node::root;
 
 /// A text file of the repository.
-struct Page {
+pub(crate) struct Page {
     /// From the root, with `/`.
-    path: String,
-    text: String,
+    pub(crate) path: String,
+    pub(crate) text: String,
 }
 
 fn page(path: &str) -> Page {
@@ -32,7 +32,7 @@ fn page(path: &str) -> Page {
 }
 
 /// Every Rust file below a folder of the repository.
-fn rust_files(folder: &str) -> Vec<Page> {
+pub(crate) fn rust_files(folder: &str) -> Vec<Page> {
     let mut paths = Vec::new();
     walk(&root().join(folder), &mut paths);
     paths.sort();

@@ -16,4 +16,5 @@ mod scenarios;
 mod service;
 mod sim;
 mod store;
+mod telemetry;
 mod verify;

@@ -8,6 +8,7 @@
 //! | `python tour FILE` | stands in FILE when the session comes to it |
 //! | `text tour` | each of its lines is printed by the block before, in this order; `…` stands for anything |
 //! | `sh settings` | a session of its own; the lines of `text settings` are printed by it, in any order |
+//! | `sh metrics` | the same with `text metrics` |
 //! | `sh nodes` | a session over a fresh Postgres, with free ports |
 //! | `sh network` | a session with throwaway certificates, with free ports |
 //! | `sql roles` | an owner says it, and a server of that role plays and can do no more |
@@ -71,6 +72,8 @@ fn every_block_is_held_by_something() {
         "text tour",
         "sh settings",
         "text settings",
+        "sh metrics",
+        "text metrics",
         "sh nodes",
         "sh network",
         "sql roles",
@@ -260,6 +263,16 @@ fn settings_are_read_as_shown() {
         assert!(printed.lines().any(|line| parts.iter().all(|part| line.contains(part))), "{wanted:?} was not printed:\n{printed}");
     }
     assert!(!printed.contains("a-password"), "{printed}");
+}
+
+#[test]
+fn metrics_and_health_are_shown() {
+    let [page, port, _] = free_ports();
+    let script: String = of_kind("sh", "metrics").iter().map(|block| here(&block.text, &[("9464", &page), ("50051", &port)])).collect();
+    let printed = session(&format!("mkdir -p target/tour\n{script}"));
+    for wanted in of_kind("text", "metrics").iter().flat_map(|block| block.text.lines()) {
+        assert!(printed.lines().any(|line| line == wanted), "{wanted:?} was not printed:\n{printed}");
+    }
 }
 
 /// What `deploy/check` does not hold: variables that are only spoken of.

@@ -10,7 +10,7 @@ mod python;
 mod replays;
 
 mod rules;
-mod secrets;
+pub(crate) mod secrets;
 mod stale;
 mod streams;
 mod undo;

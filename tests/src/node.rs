@@ -5,14 +5,16 @@
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use plybook_proto::v1::audit_service_client::AuditServiceClient;
 use plybook_proto::v1::game_service_client::GameServiceClient;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 use tonic::transport::{Channel, Endpoint};
 
-use crate::patience::PATIENCE;
+use crate::patience::{PATIENCE, until};
 
 /// The server binary of this workspace, built if it is not up to date.
 /// `PLYBOOK_TEST_BIN` names another one.
@@ -39,10 +41,17 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests lie in the workspace").to_owned()
 }
 
+/// How many warnings and errors are in a log, but for what every node says that asks nobody for credentials.
+pub fn complaints(log: &str) -> usize {
+    let complains = |line: &&str| line.contains("\"WARN\"") || line.contains("\"ERROR\"");
+    log.lines().filter(complains).filter(|line| !line.contains("there are no credentials")).count()
+}
+
 /// A running server process.
 pub struct Node {
     child: Child,
     address: String,
+    said: Arc<Mutex<Vec<String>>>,
 }
 
 /// A server process to be started.
@@ -62,7 +71,9 @@ pub fn over_at(database: &str, listen: &str) -> Setup {
     // By the environment, so that a test's own flag counts for more.
     command.env("PLYBOOK_LOG", "warn");
     command.stdout(Stdio::piped()).stderr(Stdio::inherit()).stdin(Stdio::null());
-    command.env_remove("OTEL_EXPORTER_OTLP_ENDPOINT");
+    for variable in ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS", "PLYBOOK_METRICS_LISTEN"] {
+        command.env_remove(variable);
+    }
     Setup { command }
 }
 
@@ -104,9 +115,11 @@ impl Setup {
             panic!("the server said {first:?} and not where it listens");
         };
         let address = address.to_owned();
+        let said = Arc::<Mutex<Vec<String>>>::default();
+        let saying = Arc::clone(&said);
         // Keep reading, so that the server never waits for somebody to read its output.
-        std::thread::spawn(move || lines.for_each(drop));
-        Node { child, address }
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| saying.lock().expect("nobody panics").push(line)));
+        Node { child, address, said }
     }
 }
 
@@ -119,6 +132,24 @@ impl Node {
     /// `http://127.0.0.1:port`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// What it answers at a path of its page of metrics and health: status and text.
+    pub async fn page(&self, path: &str) -> (u16, String) {
+        let found = || {
+            let said = self.said.lock().expect("nobody panics");
+            said.iter().find_map(|line| Some(line.strip_prefix("metrics are shown at http://")?.strip_suffix("/metrics")?.to_owned()))
+        };
+        until("the node says where its page is", async || found().is_some()).await;
+        let address = found().expect("it was said");
+        let mut stream = TcpStream::connect(address).await.expect("the page is there");
+        let request = format!("GET {path} HTTP/1.1\r\nHost: plybook\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.expect("it answers");
+        let (head, text) = answer.split_once("\r\n\r\n").expect("a head and a page");
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        (status, text.to_owned())
     }
 
     /// A connection of one's own.

@@ -19,6 +19,7 @@
 //! | [`pinning`] | the bots of a game to be created |
 //! | [`rematch`] | creates the rematch of a game that is over |
 //! | [`history`] | positions at earlier entries |
+//! | [`lookups`] | how often a game was in memory |
 //! | `noted` | what of a refused request is remembered |
 //! | [`snapshots`] | games of the store at some of their entries, read and saved |
 //! | `unfit` | what is remembered, against what the store has |
@@ -36,6 +37,7 @@ pub mod create;
 pub mod fork;
 pub mod history;
 pub mod load;
+pub mod lookups;
 mod noted;
 pub mod opened;
 mod own_request;
@@ -52,15 +54,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moka::future::Cache;
+use plybook_core::game::State;
 use plybook_core::{Game, Seq};
 use plybook_rulesets::Registry;
 use plybook_store::{GameKey, Store, StoredEntry, Wakes};
 use tokio::sync::{OwnedMutexGuard, Semaphore};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 use turns::Turns;
 use unfit::Unfit;
 
 pub use beside::Beside;
+pub use lookups::{Lookups, Remembered};
 pub use opened::Opened;
 pub use snapshots::Snapshots;
 pub use table::{SharedTable, Table};
@@ -74,6 +79,7 @@ use crate::limits::{FORKS_AT_ONCE, Limits};
 use crate::refusal::Refusal;
 use crate::refusal_log::RefusalLog;
 use crate::streams::Hub;
+use crate::telemetry::step;
 use crate::thinking::Thinking;
 use crate::upkeep::Upkeep;
 
@@ -99,6 +105,7 @@ pub struct Games {
     heartbeat: Arc<Heartbeat>,
     alarm: Arc<Alarm>,
     upkeep: Arc<Upkeep>,
+    lookups: Lookups,
     turns: Turns,
     lease: Duration,
     draining: CancellationToken,
@@ -166,6 +173,7 @@ impl Games {
             heartbeat,
             alarm: Arc::default(),
             upkeep: Arc::default(),
+            lookups: Lookups::default(),
             turns: Turns::new(),
             lease: limits.due_lease,
             draining,
@@ -212,19 +220,44 @@ impl Games {
         self.clock.as_ref()
     }
 
+    /// How often games were in memory.
+    pub const fn lookups(&self) -> &Lookups {
+        &self.lookups
+    }
+
+    /// How many games are in memory, by state. Looks at each of them; one that is being played this very moment is active.
+    pub fn remembered(&self) -> Remembered {
+        let mut remembered = Remembered::default();
+        self.tables.iter().for_each(|(_, table)| remembered.add(table.state().unwrap_or(State::Active)));
+        remembered
+    }
+
+    /// About how much memory they take.
+    pub fn cache_bytes(&self) -> [(&'static str, u64); 3] {
+        [("tables", self.tables.weighted_size()), ("opened", self.opened.weighted_size()), ("history", self.history.weighted_size())]
+    }
+
     /// Header and rules of a game; of a foreign one perhaps without the rules.
     pub async fn opened(&self, key: GameKey) -> Result<Arc<Opened>, Refusal> {
+        self.lookups.opened.looked();
         // Whoever appends comes here first and to the table next, so the table is looked for.
         if let Some(shared) = self.tables.get(&key).await {
             return Ok(Arc::clone(shared.opened()));
         }
-        let load = async { self.load_opened(key).await.map(Arc::new) };
+        let load = async {
+            self.lookups.opened.missed();
+            self.load_opened(key).await.map(Arc::new)
+        };
         self.opened.try_get_with(key, load).await.map_err(|refusal| refusal.shared())
     }
 
     /// The table of a game, loaded if this node does not remember it.
     async fn table(&self, key: GameKey) -> Result<SharedTable, Unfit> {
-        let load = async { self.load_table(key).await.map(SharedTable::new) };
+        self.lookups.tables.looked();
+        let load = async {
+            self.lookups.tables.missed();
+            self.load_table(key).instrument(step!("load")).await.map(SharedTable::new)
+        };
         Ok(self.tables.try_get_with(key, load).await?)
     }
 

@@ -24,7 +24,8 @@
 //! | [`guard`], [`deadline`], [`packing`] | around the calls: deadlines, panics, oversized requests, what is packed |
 //! | `front` | a call's way from its connection to its RPC |
 //! | [`uninterrupted`] | work that goes on when its waiter goes away |
-//! | [`telemetry`], [`server`] | logs and traces; start and drain |
+//! | [`telemetry`], [`readiness`] | logs, traces, metrics; whether this node should be given work |
+//! | [`server`] | start and drain |
 //!
 //! Invariants: no reply, frame or notification shows an entry that is not durable; a node holds
 //! caches and cursors, never a game, so any node serves any request.
@@ -45,6 +46,7 @@ pub mod ids;
 pub mod key_file;
 pub mod limits;
 pub mod packing;
+pub mod readiness;
 pub mod refusal;
 pub mod refusal_log;
 pub mod replies;

@@ -79,8 +79,19 @@ impl Losses {
         let (total, before) = (self.total.load(Ordering::Relaxed), told.map_or(0, |(_, total)| total));
         if total > before && told.is_none_or(|(at, _)| at.elapsed() >= every) {
             *told = Some((Instant::now(), total));
-            telemetry::count_lost_refusals(total - before, total);
+            telemetry::tell_lost_refusals(total - before, total);
         }
+    }
+}
+
+/// How many were lost, for whoever wants to know.
+#[derive(Clone, Debug)]
+pub struct Lost(Arc<Losses>);
+
+impl Lost {
+    /// So many until now.
+    pub fn count(&self) -> u64 {
+        self.0.total.load(Ordering::Relaxed)
     }
 }
 
@@ -94,9 +105,9 @@ pub struct LogWork {
 }
 
 impl LogWork {
-    /// How many were lost so far.
-    pub fn lost(&self) -> u64 {
-        self.losses.total.load(Ordering::Relaxed)
+    /// How many were lost.
+    pub fn lost(&self) -> Lost {
+        Lost(Arc::clone(&self.losses))
     }
 
     /// Writes what waits, as far as there is time, and ends.

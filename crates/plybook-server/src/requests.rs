@@ -38,6 +38,7 @@ pub struct Asked {
 }
 
 /// The shape of a MakeMove.
+#[tracing::instrument(name = "check", target = "plybook_step", skip_all)]
 pub fn make_move(caller: &Caller, message: &v1::MakeMoveRequest) -> Result<Asked, Refusal> {
     let id = request_id(&message.request_id)?;
     let key = caller.game(game_id(&message.game_id)?);
@@ -53,6 +54,7 @@ pub fn make_move(caller: &Caller, message: &v1::MakeMoveRequest) -> Result<Asked
 }
 
 /// The shape of an Undo.
+#[tracing::instrument(name = "check", target = "plybook_step", skip_all)]
 pub fn undo(caller: &Caller, message: &v1::UndoRequest) -> Result<Asked, Refusal> {
     let id = request_id(&message.request_id)?;
     let key = caller.game(game_id(&message.game_id)?);
@@ -66,6 +68,7 @@ pub fn undo(caller: &Caller, message: &v1::UndoRequest) -> Result<Asked, Refusal
 }
 
 /// The shape of a CloseGame.
+#[tracing::instrument(name = "check", target = "plybook_step", skip_all)]
 pub fn close(caller: &Caller, message: &v1::CloseGameRequest) -> Result<Asked, Refusal> {
     let id = request_id(&message.request_id)?;
     let key = caller.game(game_id(&message.game_id)?);

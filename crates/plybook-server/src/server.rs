@@ -25,10 +25,12 @@ use crate::front;
 use crate::games::{Games, Means, Snapshots};
 use crate::heartbeat::Heartbeat;
 use crate::ids::{Ids, SystemIds};
+use crate::readiness::Readiness;
 use crate::refusal_log::{LogWork, RefusalLog};
 use crate::service::Service;
 use crate::streams::{Hub, Slots};
 use crate::sweeper::Sweeper;
+use crate::telemetry::{self, Observed};
 use crate::thinking::Thinking;
 use crate::upkeep::Upkeep;
 
@@ -103,6 +105,7 @@ pub struct Server {
     chores: Vec<JoinHandle<()>>,
     refusals: LogWork,
     health: HealthReporter,
+    readiness: Arc<Readiness>,
     drain_timeout: Duration,
 }
 
@@ -110,6 +113,7 @@ impl Server {
     /// Starts to serve.
     pub async fn start(config: Config, parts: Parts) -> Result<Server, ServeError> {
         config.check()?;
+        let parts = Parts { store: telemetry::timed(parts.store), ..parts };
         let authenticator = Authenticator::new(&config.auth).map_err(|refusal| ConfigError(format!("{refusal:?}")))?;
         let tls = config.tls.clone().map(|files| Tls::read(files, config.web.is_some())).transpose()?.map(Arc::new);
         parts.store.ready().await?;
@@ -131,6 +135,15 @@ impl Server {
         let (log, refusals) = RefusalLog::start(Arc::clone(&store), Arc::clone(&parts.clock), &config.limits);
         let service = Arc::new(service(&config, parts, log, Arc::clone(&heartbeat), draining.clone()));
         let (games, thinking, hub) = (Arc::clone(&service.games), Arc::clone(&service.thinking), Arc::clone(&service.hub));
+        let readiness = Arc::<Readiness>::default();
+        telemetry::observe(Observed {
+            games: Arc::clone(&games),
+            hub: Arc::clone(&hub),
+            slots: service.slots.clone(),
+            thinking: Arc::clone(&thinking),
+            readiness: Arc::clone(&readiness),
+            refusals: refusals.lost(),
+        });
         let background = background(&service, heartbeat, steered);
         let sweeper = Sweeper::new(Arc::clone(&games), clock, draining.clone(), &config.limits);
         let chores = vec![tokio::spawn(sweeper.run()), tokio::spawn(Arc::clone(&games).play_bots())];
@@ -139,7 +152,7 @@ impl Server {
         // Before the first connection, or who asks early hears of no such service.
         announce(&health, true).await;
         let serving = tokio::spawn(serving);
-        let watcher = tokio::spawn(follow_store(health.clone(), Arc::clone(&store), draining.clone()));
+        let watcher = tokio::spawn(follow_store(health.clone(), Arc::clone(&readiness), Arc::clone(&store), draining.clone()));
         let background = background.into_iter().chain([watcher]).chain(tls.map(|tls| tokio::spawn(tls.follow()))).collect();
         let drain_timeout = config.limits.drain_timeout;
         Ok(Server {
@@ -156,6 +169,7 @@ impl Server {
             chores,
             refusals,
             health,
+            readiness,
             drain_timeout,
         })
     }
@@ -172,7 +186,12 @@ impl Server {
 
     /// How many refused requests this node could not remember.
     pub fn refusals_lost(&self) -> u64 {
-        self.refusals.lost()
+        self.refusals.lost().count()
+    }
+
+    /// Whether this node should be given work.
+    pub const fn readiness(&self) -> &Arc<Readiness> {
+        &self.readiness
     }
 
     /// What became of snapshots on this node.
@@ -202,6 +221,7 @@ impl Server {
 
     /// Lets the node go: health says so, streams are told, calls in flight finish, the store closes.
     pub async fn drain(self) {
+        self.readiness.drains();
         announce(&self.health, false).await;
         self.draining.cancel();
         self.stopped.cancel();
@@ -267,13 +287,14 @@ fn service(config: &Config, parts: Parts, refusals: RefusalLog, heartbeat: Arc<H
 }
 
 /// Health says SERVING while the store is ready.
-async fn follow_store(health: HealthReporter, store: Arc<dyn Store>, draining: CancellationToken) {
+async fn follow_store(health: HealthReporter, readiness: Arc<Readiness>, store: Arc<dyn Store>, draining: CancellationToken) {
     let mut was_ready = None;
     loop {
         let ready = tokio::select! {
             () = draining.cancelled() => return,
             ready = store.ready() => ready,
         };
+        readiness.store(&ready);
         if was_ready != Some(ready.is_ok()) {
             if let Err(error) = &ready {
                 tracing::warn!(%error, "the store is not ready");

@@ -48,6 +48,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 
+use crate::auth::Rpc;
 use crate::clock::Clock;
 use crate::games::Games;
 use crate::games::pinning::Strategies;
@@ -55,6 +56,7 @@ use crate::limits::Limits;
 use crate::packing::reply;
 use crate::signing::Keys;
 use crate::streams::{Hub, Slots};
+use crate::telemetry::audit::Audited;
 use crate::thinking::Thinking;
 
 /// What every RPC stands on.
@@ -113,7 +115,8 @@ impl GameService for GameRpc {
     }
 
     async fn close_game(&self, request: Request<v1::CloseGameRequest>) -> Result<Response<v1::CloseGameResponse>, Status> {
-        Ok(reply(close_game::answer(&self.0, request).await?))
+        let audited = Audited::begin(Rpc::CloseGame, &request, &request.get_ref().game_id);
+        audited.ended(close_game::answer(&self.0, request).await.map_err(Status::from)).map(reply)
     }
 
     async fn resign(&self, request: Request<v1::ResignRequest>) -> Result<Response<v1::ResignResponse>, Status> {
@@ -121,11 +124,13 @@ impl GameService for GameRpc {
     }
 
     async fn abort_game(&self, request: Request<v1::AbortGameRequest>) -> Result<Response<v1::AbortGameResponse>, Status> {
-        Ok(reply(abort_game::answer(&self.0, request).await?))
+        let audited = Audited::begin(Rpc::AbortGame, &request, &request.get_ref().game_id);
+        audited.ended(abort_game::answer(&self.0, request).await.map_err(Status::from)).map(reply)
     }
 
     async fn remove_seat(&self, request: Request<v1::RemoveSeatRequest>) -> Result<Response<v1::RemoveSeatResponse>, Status> {
-        Ok(reply(remove_seat::answer(&self.0, request).await?))
+        let audited = Audited::begin(Rpc::RemoveSeat, &request, &request.get_ref().game_id);
+        audited.ended(remove_seat::answer(&self.0, request).await.map_err(Status::from)).map(reply)
     }
 
     async fn offer_draw(&self, request: Request<v1::OfferDrawRequest>) -> Result<Response<v1::OfferDrawResponse>, Status> {
@@ -213,7 +218,9 @@ impl AuditService for AuditRpc {
     }
 
     async fn import_book(&self, request: Request<Streaming<v1::ImportBookRequest>>) -> Result<Response<v1::ImportBookResponse>, Status> {
-        Ok(reply(import_book::answer(&self.0, request).await?))
+        let audited = Audited::begin(Rpc::ImportBook, &request, "");
+        let answer = import_book::answer(&self.0, request).await.map_err(Status::from);
+        audited.ended_about(answer, |imported| &imported.game_id).map(reply)
     }
 
     async fn compare_books(&self, request: Request<v1::CompareBooksRequest>) -> Result<Response<v1::CompareBooksResponse>, Status> {

@@ -23,6 +23,7 @@ use crate::games::Games;
 use crate::games::reminder::{later, until};
 use crate::limits::{BOT_JOBS_MAX, DUE_CLAIMED_AT_ONCE, Limits};
 use crate::refusal::Refusal;
+use crate::telemetry;
 use crate::upkeep::{Chore, Upkeep};
 
 /// Between two looks where the first found nothing to claim, although something was due.
@@ -65,7 +66,11 @@ impl Sweeper {
         let mut in_vain = 0u32;
         while !self.draining.is_cancelled() {
             while handling.try_join_next().is_some() {}
-            let wait = match self.store.next_due().await {
+            let next = self.store.next_due().await;
+            if let Ok(next) = &next {
+                self.upkeep.saw_first_due(*next);
+            }
+            let wait = match next {
                 Ok(Some(next)) if next <= self.clock.now() => match self.claim(handling).await {
                     0 => {
                         in_vain = in_vain.saturating_add(1);
@@ -110,6 +115,7 @@ impl Sweeper {
         drop(one);
         for claim in claimed {
             self.upkeep.add(Chore::Claimed);
+            telemetry::count_due(claim.key.kind, claim.due, self.clock.now());
             let slot = Arc::clone(&self.slots).acquire_owned().await;
             let sweeper = Arc::clone(self);
             handling.spawn(async move {

@@ -1,19 +1,50 @@
-//! Logs and traces.
+//! Logs, traces and metrics.
 //!
-//! Invariant: no seed, key or password is in any of them; with no exporter configured traces cost
+//! | module | the noun |
+//! | --- | --- |
+//! | `calls` | a call: its span, and how long it took |
+//! | `steps` | what a call does, where its trace is sampled |
+//! | `fields` | what a span knows, for log lines |
+//! | [`sampling`] | which traces are kept |
+//! | `collector` | where traces and metrics go, which may be away |
+//! | [`metrics`] | the table of metrics |
+//! | `instruments` | what is counted where it happens |
+//! | `observed` | what is read when somebody looks |
+//! | `timed` | a store whose answers are timed |
+//! | [`page`] | metrics and health over HTTP |
+//! | [`audit`] | administrative calls, a line each |
+//!
+//! Invariant: no seed, key or password is in any of them; with no exporter and no page configured traces and metrics cost
 //! nothing, and a collector that is away never harms a call.
 
+pub mod audit;
 mod calls;
+mod collector;
 mod fields;
+mod instruments;
+pub mod metrics;
+mod observed;
+pub mod page;
+pub mod sampling;
+mod steps;
+mod timed;
 
 use std::io::IsTerminal as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use opentelemetry::KeyValue;
+use opentelemetry::metrics::MeterProvider as _;
 use opentelemetry::trace::{TraceContextExt as _, TracerProvider as _};
-use opentelemetry_otlp::WithExportConfig as _;
+use opentelemetry_otlp::{MetricExporter, SpanExporter, WithExportConfig as _, WithTonicConfig as _};
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use plybook_core::Seq;
+use prometheus::Registry;
+use tonic::metadata::MetadataMap;
+use tonic::transport::ClientTlsConfig;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -21,6 +52,19 @@ use tracing_subscriber::{EnvFilter, Layer as _};
 use uuid::Uuid;
 
 pub use calls::CallsLayer;
+pub use instruments::{count_appended, count_auth_failure, count_created, count_due, count_verdict};
+pub(crate) use observed::{Observed, observe};
+pub use page::{Page, PageAddress};
+pub use sampling::{Sampler, Sampling};
+pub(crate) use steps::step;
+pub(crate) use timed::timed;
+
+use crate::readiness::Readiness;
+use collector::{Notice, Noticed};
+
+/// Before what an operator says of logs, which counts for more: what becomes of a connection is told by whoever uses it, once;
+/// steps are for traces; and administrative calls are told whatever else is.
+const ALWAYS: &str = "async_nats=off,plybook_step=off,plybook_audit=info";
 
 /// What an operator sets.
 #[derive(Clone, Debug, Default)]
@@ -29,14 +73,40 @@ pub struct Telemetry {
     pub log: Option<String>,
     /// JSON always (`Some(true)`), never (`Some(false)`), or where stderr is not a terminal.
     pub json: Option<bool>,
-    /// Where to send traces by OTLP over gRPC, such as `http://127.0.0.1:4317`.
-    pub otlp_endpoint: Option<String>,
+    /// Where to send traces and metrics; nowhere where it is none.
+    pub collector: Option<Collector>,
+    /// Which traces are kept.
+    pub sampling: Sampling,
+    /// Whether metrics are shown on a page.
+    pub page: bool,
 }
 
-/// Keeps the exporter alive; [`Exporting::finish`] sends what is left.
+/// Where to send what, by OTLP over gRPC.
+#[derive(Clone, Default)]
+pub struct Collector {
+    /// Such as `http://127.0.0.1:4317`, or with https.
+    pub endpoint: String,
+    /// What is sent along, such as a key.
+    pub headers: MetadataMap,
+    /// Whether traces are sent.
+    pub traces: bool,
+    /// Whether metrics are sent.
+    pub metrics: bool,
+}
+
+impl std::fmt::Debug for Collector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Its address may carry a password, and what is sent along a key.
+        f.debug_struct("Collector").field("traces", &self.traces).field("metrics", &self.metrics).finish_non_exhaustive()
+    }
+}
+
+/// Keeps the exporters alive; [`Exporting::finish`] sends what is left.
 #[derive(Debug)]
 pub struct Exporting {
-    provider: Option<SdkTracerProvider>,
+    traces: Option<SdkTracerProvider>,
+    metrics: Option<SdkMeterProvider>,
+    registry: Option<Registry>,
 }
 
 /// Why telemetry cannot start.
@@ -46,61 +116,125 @@ pub enum TelemetryError {
     #[error("the log filter {0:?} does not parse: {1}")]
     Filter(String, String),
     /// The exporter cannot be made.
-    #[error("traces cannot be sent to {0:?}: {1}")]
-    Exporter(String, String),
+    #[error("nothing can be sent to the collector at this address: {0}")]
+    Exporter(String),
+    /// The page cannot be made.
+    #[error("metrics cannot be shown: {0}")]
+    Page(String),
     /// A subscriber is installed already.
     #[error("logs are already set up: {0}")]
     Twice(String),
 }
 
+/// Whether spans are traced at all.
+static TRACING: AtomicBool = AtomicBool::new(false);
+
+fn tracing_calls() -> bool {
+    TRACING.load(Ordering::Relaxed)
+}
+
 impl Telemetry {
-    /// Begins to log, and to send traces where an endpoint is set. Once a process; inside a runtime.
+    /// Begins to log, to send and to count, as far as that is wanted. Once a process; inside a runtime.
     pub fn start(&self) -> Result<Exporting, TelemetryError> {
         let filter = self.log.clone().unwrap_or_else(|| "info".to_owned());
-        // What becomes of a connection is told by whoever uses it, once.
-        let filter =
-            EnvFilter::try_new(format!("async_nats=off,{filter}")).map_err(|error| TelemetryError::Filter(filter, error.to_string()))?;
+        let filter = EnvFilter::try_new(format!("{ALWAYS},{filter}")).map_err(|error| TelemetryError::Filter(filter, error.to_string()))?;
         let json = self.json.unwrap_or_else(|| !std::io::stderr().is_terminal());
         let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(!json);
         let lines = if json { lines.json().fmt_fields(fields::Fields).boxed() } else { lines.boxed() };
-        let provider = self.otlp_endpoint.as_deref().map(exporter).transpose()?;
-        let traces = provider.as_ref().map(|provider| {
-            // Only our own spans: the transport's would trace the exporter itself.
-            let ours = EnvFilter::new("off,plybook=info,plybook_server=info,plybook_store=info");
-            tracing_opentelemetry::layer().with_tracer(provider.tracer("plybook")).with_filter(ours)
+
+        let resource = Resource::builder()
+            .with_service_name("plybook")
+            .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+            // Or the nodes of a deployment would write over one another.
+            .with_attribute(KeyValue::new("service.instance.id", Uuid::new_v4().to_string()))
+            .build();
+        let notice = Notice::default();
+        let traces = self.tracer(&resource, &notice)?;
+        let (metrics, registry) = self.meters(&resource, &notice)?;
+        let spans = traces.as_ref().map(|provider| {
+            let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("plybook"));
+            layer.with_location(false).with_threads(false).with_target(false).with_tracked_inactivity(false).with_filter(steps::Traced)
         });
-        let registry = tracing_subscriber::registry().with(lines.with_filter(filter)).with(traces);
-        registry.try_init().map_err(|error| TelemetryError::Twice(error.to_string()))?;
-        Ok(Exporting { provider })
+        let subscriber = tracing_subscriber::registry().with(lines.with_filter(filter)).with(spans);
+        subscriber.try_init().map_err(|error| TelemetryError::Twice(error.to_string()))?;
+        if traces.is_some() {
+            opentelemetry::global::set_text_map_propagator(TraceContextPropagator::new());
+            TRACING.store(true, Ordering::Relaxed);
+        }
+        if let Some(provider) = &metrics {
+            instruments::begin(provider.meter("plybook"));
+        }
+        Ok(Exporting { traces, metrics, registry })
+    }
+
+    fn tracer(&self, resource: &Resource, notice: &Notice) -> Result<Option<SdkTracerProvider>, TelemetryError> {
+        let Some(to) = self.collector.as_ref().filter(|to| to.traces) else { return Ok(None) };
+        let built = SpanExporter::builder().with_tonic().with_endpoint(&to.endpoint).with_metadata(to.headers.clone());
+        let built = if to.is_https() { built.with_tls_config(ClientTlsConfig::new().with_enabled_roots()) } else { built };
+        let exporter = built.build().map_err(|error| TelemetryError::Exporter(error.to_string()))?;
+        let exporter = Noticed { exporter, notice: notice.clone() };
+        let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).with_sampler(self.sampling.sampler());
+        Ok(Some(provider.with_resource(resource.clone()).build()))
+    }
+
+    fn meters(&self, resource: &Resource, notice: &Notice) -> Result<(Option<SdkMeterProvider>, Option<Registry>), TelemetryError> {
+        let sent = self.collector.as_ref().filter(|to| to.metrics);
+        if sent.is_none() && !self.page {
+            return Ok((None, None));
+        }
+        let mut provider = SdkMeterProvider::builder().with_resource(resource.clone());
+        if let Some(to) = sent {
+            let built = MetricExporter::builder().with_tonic().with_endpoint(&to.endpoint).with_metadata(to.headers.clone());
+            let built = if to.is_https() { built.with_tls_config(ClientTlsConfig::new().with_enabled_roots()) } else { built };
+            let exporter = built.build().map_err(|error| TelemetryError::Exporter(error.to_string()))?;
+            provider = provider.with_reader(PeriodicReader::builder(Noticed { exporter, notice: notice.clone() }).build());
+        }
+        let mut registry = None;
+        if self.page {
+            let shown = Registry::new();
+            let exporter = opentelemetry_prometheus::exporter().with_registry(shown.clone()).scope_info_enabled(false).build();
+            provider = provider.with_reader(exporter.map_err(|error| TelemetryError::Page(error.to_string()))?);
+            registry = Some(shown);
+        }
+        Ok((Some(provider.build()), registry))
     }
 }
 
-fn exporter(endpoint: &str) -> Result<SdkTracerProvider, TelemetryError> {
-    let built = opentelemetry_otlp::SpanExporter::builder().with_tonic().with_endpoint(endpoint).build();
-    let exporter = built.map_err(|error| TelemetryError::Exporter(endpoint.to_owned(), error.to_string()))?;
-    opentelemetry::global::set_text_map_propagator(TraceContextPropagator::new());
-    let resource = Resource::builder().with_service_name("plybook").build();
-    Ok(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource).build())
+impl Collector {
+    fn is_https(&self) -> bool {
+        self.endpoint.starts_with("https://")
+    }
 }
 
 impl Exporting {
+    /// Shows metrics and health there, if there is a page.
+    pub fn show(&self, at: PageAddress, readiness: Arc<Readiness>) -> Option<Page> {
+        self.registry.clone().map(|registry| at.serve(registry, readiness))
+    }
+
     /// Sends what is left. Waits a few seconds at most where the collector is away.
     pub async fn finish(self) {
-        if let Some(provider) = self.provider {
-            // Blocks while it sends.
-            let sent = tokio::task::spawn_blocking(move || provider.shutdown()).await;
-            if !matches!(sent, Ok(Ok(()))) {
-                tracing::warn!("some traces were not delivered");
-            }
+        let Exporting { traces, metrics, registry: _ } = self;
+        // Each blocks while it sends.
+        let traces = tokio::task::spawn_blocking(move || traces.is_none_or(|provider| provider.shutdown().is_ok()));
+        let metrics = tokio::task::spawn_blocking(move || metrics.is_none_or(|provider| provider.shutdown().is_ok()));
+        let (traces, metrics) = tokio::join!(traces, metrics);
+        if !matches!((traces, metrics), (Ok(true), Ok(true))) {
+            tracing::warn!("some traces or metrics were not delivered");
         }
     }
 }
 
-/// The id by which this call is found in traces and logs.
-pub fn trace_id() -> String {
+/// The id by which this call is found in traces, if it is traced.
+pub fn current_trace() -> Option<String> {
     let context = tracing::Span::current().context();
     let span = context.span().span_context().clone();
-    if span.is_valid() { span.trace_id().to_string() } else { Uuid::new_v4().simple().to_string() }
+    span.is_valid().then(|| span.trace_id().to_string())
+}
+
+/// The id by which this call is found in traces and logs.
+pub fn trace_id() -> String {
+    current_trace().unwrap_or_else(|| Uuid::new_v4().simple().to_string())
 }
 
 /// Says in the call's span which game it is about.
@@ -119,12 +253,14 @@ pub fn record_seq(seq: Seq) {
     tracing::Span::current().record("entry.seq", seq.0);
 }
 
-/// Counts refused requests that are not remembered: `since` the last time that this was said.
-pub fn count_lost_refusals(since: u64, total: u64) {
-    tracing::warn!(monotonic_counter.plybook.refusals_lost = since, total, "refused requests were not remembered");
+/// Says that refused requests are not remembered: `since` the last time that this was said.
+pub fn tell_lost_refusals(since: u64, total: u64) {
+    tracing::warn!(lost = since, total, "refused requests were not remembered");
 }
 
-/// Says in the call's span why it was refused.
+/// Says in the call's span why it was refused, and counts it.
 pub fn record_refusal(reason: &'static str) {
-    tracing::Span::current().record("outcome", reason.strip_prefix("ERROR_REASON_").unwrap_or(reason));
+    let reason = reason.strip_prefix("ERROR_REASON_").unwrap_or(reason);
+    tracing::Span::current().record("outcome", reason);
+    instruments::count_refusal(reason);
 }

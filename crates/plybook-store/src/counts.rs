@@ -1,4 +1,4 @@
-//! How appends and reads travelled, counted since the store was opened.
+//! How appends, reads and wake-ups travelled, counted since the store was opened, and what it holds now.
 //!
 //! Invariant: counting makes nobody wait.
 
@@ -29,6 +29,55 @@ pub struct ReplicaCounts {
     pub served: u64,
     /// It lagged, was away or failed: the first database answered.
     pub passed_on: u64,
+}
+
+/// What a store can tell of itself without asking its database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Vitals {
+    /// What kind of database it is, as the conventions of telemetry name it; nothing of a store that is no database.
+    pub system: &'static str,
+    /// How appends travelled.
+    pub appends: AppendCounts,
+    /// Appends that wait for a batch now.
+    pub appends_waiting: u64,
+    /// Connections that are lent to somebody now.
+    pub connections_used: u64,
+    /// Connections that nobody uses now.
+    pub connections_idle: u64,
+    /// Most connections.
+    pub connections_max: u64,
+    /// What a read replica answered.
+    pub replica: ReplicaCounts,
+}
+
+/// What became of hints on this node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WakeCounts {
+    /// Handed in to be sent.
+    pub published: u64,
+    /// Lost here: no room to send, or nobody to send to.
+    pub lost: u64,
+}
+
+/// Hints, as they are counted.
+#[derive(Debug, Default)]
+pub(crate) struct Hinted {
+    published: AtomicU64,
+    lost: AtomicU64,
+}
+
+impl Hinted {
+    pub(crate) fn published(&self) {
+        self.published.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn lost(&self, hints: usize) {
+        self.lost.fetch_add(hints as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn read(&self) -> WakeCounts {
+        WakeCounts { published: self.published.load(Ordering::Relaxed), lost: self.lost.load(Ordering::Relaxed) }
+    }
 }
 
 #[derive(Debug, Default)]

@@ -118,6 +118,11 @@ impl<W: Writer> Gather<W> {
         answers.into_iter().next().unwrap_or_else(|| Err(Error::Failed("an append without an answer".to_owned())))
     }
 
+    /// How many wait now.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.queue().waiting.len() as u64
+    }
+
     pub(crate) fn counts(&self) -> AppendCounts {
         self.counts.read()
     }

@@ -43,7 +43,7 @@ pub mod sqlite;
 pub mod store;
 pub mod wake;
 
-pub use counts::{AppendCounts, ReplicaCounts};
+pub use counts::{AppendCounts, ReplicaCounts, Vitals, WakeCounts};
 pub use due::{Arms, Claimed, DueChange, DueKey, DueKind, DueSoon, StoredDue};
 pub use error::Error;
 pub use feed::{FeedCursor, FeedPage, FeedRow, Heading, Holder};

@@ -63,7 +63,7 @@ use self::manner::{Manner, is_late};
 pub use self::partitions::{Form, PackedMonth, Partition, Partitions};
 use self::replica::Replica;
 pub use self::wake::PostgresWakes;
-use crate::counts::{AppendCounts, ReplicaCounts};
+use crate::counts::{AppendCounts, ReplicaCounts, Vitals};
 use crate::due::{Claimed, DueSoon, StoredDue};
 use crate::error::Error;
 use crate::fault::{UNDEFINED_TABLE, classify, sqlstate};
@@ -338,6 +338,19 @@ impl Store for Postgres {
 
     async fn readable(&self) -> Result<(), Error> {
         applied::check_read(migrations::POSTGRES, &self.schema().await?.0)
+    }
+
+    fn vitals(&self) -> Vitals {
+        let (size, idle) = (u64::from(self.link.pool.size()), self.link.pool.num_idle() as u64);
+        Vitals {
+            system: "postgresql",
+            appends: self.appends(),
+            appends_waiting: self.appends.waiting(),
+            connections_used: size.saturating_sub(idle),
+            connections_idle: idle,
+            connections_max: u64::from(self.options.max_connections),
+            replica: self.replica(),
+        }
     }
 
     async fn close(&self) {

@@ -39,6 +39,7 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
 pub use self::connect::SqliteOptions;
+use crate::counts::Vitals;
 use crate::due::{Claimed, DueSoon, StoredDue};
 use crate::error::Error;
 use crate::fault::classify;
@@ -237,6 +238,18 @@ impl Store for Sqlite {
 
     async fn readable(&self) -> Result<(), Error> {
         applied::check_read(migrations::SQLITE, &read::schema(&self.readers).await.map_err(classify)?)
+    }
+
+    fn vitals(&self) -> Vitals {
+        let pools = [&self.writer, &self.readers];
+        let (size, idle) = (pools.iter().map(|pool| u64::from(pool.size())).sum(), pools.iter().map(|pool| pool.num_idle() as u64).sum());
+        Vitals {
+            system: "sqlite",
+            connections_used: u64::saturating_sub(size, idle),
+            connections_idle: idle,
+            connections_max: pools.iter().map(|pool| u64::from(pool.options().get_max_connections())).sum(),
+            ..Vitals::default()
+        }
     }
 
     async fn close(&self) {

@@ -9,6 +9,7 @@ use plybook_core::book::Link;
 pub use plybook_core::game::State;
 use plybook_core::{Digest, Seed, Seq, Time, Uuid};
 
+use crate::counts::Vitals;
 use crate::due::{Arms, Claimed, DueChange, DueSoon, StoredDue};
 use crate::error::Error;
 pub use crate::feed::{FeedCursor, FeedPage, FeedRow, Heading, Holder};
@@ -308,6 +309,11 @@ pub trait Store: Send + Sync + 'static {
     /// Whether the database answers and this build can read the books in it: its schema may be an older one, as
     /// before a deploy, and then nothing may be written.
     async fn readable(&self) -> Result<(), Error>;
+
+    /// What it can tell of itself at once.
+    fn vitals(&self) -> Vitals {
+        Vitals::default()
+    }
 
     /// Ends background work and closes connections.
     async fn close(&self);

@@ -24,6 +24,7 @@ use plybook_core::Seq;
 use tokio::sync::mpsc;
 
 pub use self::nats::{NatsOptions, NatsWakes, SITE_DEFAULT};
+use crate::counts::WakeCounts;
 use crate::store::GameKey;
 
 /// Hints that wait to be sent, and hints that wait to be read.
@@ -62,6 +63,11 @@ pub trait Wakes: Send + Sync + 'static {
     /// Hints from other nodes. Never ends while this lives: it connects by itself, sends nothing
     /// while it cannot, and [`News::MayHaveMissed`] each time that it could again. Called once.
     fn subscribe(&self) -> mpsc::Receiver<News>;
+
+    /// What became of hints so far.
+    fn counts(&self) -> WakeCounts {
+        WakeCounts::default()
+    }
 
     /// Hands out what is queued, and ends what [`Wakes::subscribe`] gave.
     async fn close(&self);

@@ -4,6 +4,7 @@
 
 mod advice;
 mod analyze;
+mod audited;
 mod bench;
 mod compare;
 mod config;

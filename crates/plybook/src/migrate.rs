@@ -4,6 +4,7 @@
 
 use plybook_store::{Standing, Step};
 
+use crate::audited;
 use crate::database::DatabaseArgs;
 use crate::screen::Screen;
 
@@ -43,6 +44,7 @@ pub(crate) async fn run(args: MigrateArgs) -> anyhow::Result<()> {
         return if has_unknown(&steps) { verdict } else { Ok(()) };
     }
     database.migrate().await?;
+    audited::done("migrate", &database.tell());
     screen.say(format!("{} has the schema of plybook {}", database.tell(), env!("CARGO_PKG_VERSION")))?;
     Ok(())
 }

@@ -5,6 +5,7 @@
 use clap::Subcommand;
 use plybook_store::{Form, Month, PackedMonth, Partition, Partitions};
 
+use crate::audited;
 use crate::database::{Database, DatabaseArgs, sentence};
 use crate::exit::usage;
 use crate::screen::Screen;
@@ -59,7 +60,7 @@ pub(crate) async fn run(args: PartitionsArgs) -> anyhow::Result<()> {
     match args.task {
         Task::List { database } => list(open(&database).await?.list().await.map_err(sentence)?),
         Task::Ahead { database, months } => {
-            let made = open(&database).await?.ahead(months).await.map_err(sentence)?;
+            let made = done("partitions ahead", &format!("{months} months"), open(&database).await?.ahead(months).await)?;
             let screen = Screen::new();
             for month in &made {
                 screen.say(format!("{month} has a partition now"))?;
@@ -70,14 +71,21 @@ pub(crate) async fn run(args: PartitionsArgs) -> anyhow::Result<()> {
             Ok(())
         }
         Task::Pack { database, month } => {
-            let PackedMonth { games, entries } = open(&database).await?.pack(month).await.map_err(sentence)?;
+            let PackedMonth { games, entries } = done("partitions pack", &month.to_string(), open(&database).await?.pack(month).await)?;
             Ok(Screen::new().say(format!("{month} is packed: {entries} entries of {games} games, all read back"))?)
         }
         Task::Drop { database, month } => {
-            let PackedMonth { games, entries } = open(&database).await?.drop(month).await.map_err(sentence)?;
+            let PackedMonth { games, entries } = done("partitions drop", &month.to_string(), open(&database).await?.drop(month).await)?;
             Ok(Screen::new().say(format!("the table of {month} is gone: {entries} entries of {games} games are packed"))?)
         }
     }
+}
+
+/// What came of it, told where something did.
+fn done<T>(task: &'static str, about: &str, answer: Result<T, plybook_store::Error>) -> anyhow::Result<T> {
+    let answer = answer.map_err(sentence)?;
+    audited::done(task, about);
+    Ok(answer)
 }
 
 async fn open(database: &DatabaseArgs) -> anyhow::Result<Partitions> {

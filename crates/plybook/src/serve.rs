@@ -6,16 +6,17 @@
 mod edge;
 mod exposure;
 mod rates;
+mod telemetry;
 mod tls;
 mod web;
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use clap::ValueEnum;
 use plybook_server::limits::Limits;
 use plybook_server::server::ServeError;
-use plybook_server::telemetry::Telemetry;
+use plybook_server::telemetry::{PageAddress, Telemetry};
 use plybook_server::{Config, Parts, Server};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -26,6 +27,7 @@ use crate::screen::Screen;
 use crate::serve::edge::EdgeArgs;
 use crate::serve::exposure::{Exposure, ExposureArgs};
 use crate::serve::rates::RateArgs;
+use crate::serve::telemetry::TelemetryArgs;
 use crate::serve::tls::TlsArgs;
 use crate::serve::web::WebArgs;
 use crate::wake::{WakeArgs, Waking};
@@ -136,33 +138,10 @@ struct LimitArgs {
     outage_after_ms: u64,
 }
 
-/// Logs and traces.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Telemetry")]
-struct TelemetryArgs {
-    /// Which logs, such as info or plybook_server=debug
-    #[arg(long, env = "PLYBOOK_LOG", default_value = "info")]
-    log: String,
-    /// How logs look; auto is human on a terminal and JSON elsewhere
-    #[arg(long, env = "PLYBOOK_LOG_FORMAT", default_value = "auto")]
-    log_format: LogFormat,
-    /// Where to send traces by OTLP over gRPC, such as http://127.0.0.1:4317
-    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
-    otlp_endpoint: Option<String>,
-}
-
 /// The first address of a host and port.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let found = text.to_socket_addrs().map_err(|error| format!("{error}; host:port is wanted, such as 127.0.0.1:50051"))?;
     found.into_iter().next().ok_or_else(|| "the host has no address".to_owned())
-}
-
-/// How logs look.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum LogFormat {
-    Auto,
-    Human,
-    Json,
 }
 
 /// All that can be known before anything is opened.
@@ -173,6 +152,7 @@ pub(crate) struct Ready {
     telemetry: Telemetry,
     /// What has to be said aloud.
     warning: Option<&'static str>,
+    metrics_listen: Option<SocketAddr>,
 }
 
 impl ServeArgs {
@@ -184,21 +164,28 @@ impl ServeArgs {
         config.check().map_err(|error| usage(error.to_string()))?;
         let exposure = Exposure { listen: config.listen, authenticates: config.auth.is_on(), tls: config.tls.is_some() };
         let warning = self.exposure.check(exposure)?;
-        Ok(Ready { database, waking, config, telemetry: self.telemetry.read()?, warning })
+        let metrics_listen = self.telemetry.metrics_listen();
+        Ok(Ready { database, waking, config, telemetry: self.telemetry.read()?, metrics_listen, warning })
     }
 }
 
 /// Serves until told to stop.
 pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
-    let Ready { database, waking, config, telemetry, warning } = args.ready()?;
+    let Ready { database, waking, config, telemetry, metrics_listen, warning } = args.ready()?;
     let scheme = if config.tls.is_some() { "https" } else { "http" };
+    let page = match metrics_listen {
+        None => None,
+        Some(at) => Some(PageAddress::bind(at).await.map_err(|why| usage(format!("--metrics-listen: cannot listen on {at}: {why}")))?),
+    };
     let exporting = telemetry.start().map_err(|error| usage(error.to_string()))?;
     let mut stop = Stop::new()?;
 
     let store = database.open().await?;
     let wakes = waking.start().await?;
     let server = Server::start(config, Parts::system(store, wakes)).await.map_err(sentence)?;
-    announce(scheme, server.address(), &database.tell(), waking.tell());
+    let shown_at = page.as_ref().map(PageAddress::address);
+    let page = page.and_then(|page| exporting.show(page, Arc::clone(server.readiness())));
+    announce(scheme, server.address(), shown_at, &database.tell(), waking.tell());
     if let Some(warning) = warning {
         tracing::warn!("{warning}");
         let _ = Screen::new().say(warning);
@@ -210,13 +197,15 @@ pub(crate) async fn run(args: ServeArgs) -> anyhow::Result<()> {
         () = server.drain() => {}
         () = stop.asked_again(since) => tracing::warn!("stopped without draining"),
     }
+    drop(page);
     exporting.finish().await;
     Ok(())
 }
 
-fn announce(scheme: &str, address: SocketAddr, database: &str, woken_by: &str) {
+fn announce(scheme: &str, address: SocketAddr, shown_at: Option<SocketAddr>, database: &str, woken_by: &str) {
+    let shown = shown_at.map_or_else(String::new, |at| format!("metrics are shown at http://{at}/metrics\n"));
     let told = format!(
-        "plybook {} ({}) is listening on {address}\nbooks are kept in {database}\n\
+        "plybook {} ({}) is listening on {address}\nbooks are kept in {database}\n{shown}\
          try: plybook play --server {scheme}://{address} --ruleset connect_four",
         env!("CARGO_PKG_VERSION"),
         crate::version::COMMIT,
@@ -276,21 +265,6 @@ impl LimitArgs {
             outage_after: Duration::from_millis(self.outage_after_ms),
             ..Limits::default()
         }
-    }
-}
-
-impl TelemetryArgs {
-    fn read(self) -> anyhow::Result<Telemetry> {
-        let json = match self.log_format {
-            LogFormat::Auto => None,
-            LogFormat::Human => Some(false),
-            LogFormat::Json => Some(true),
-        };
-        let otlp_endpoint = self.otlp_endpoint.filter(|endpoint| !endpoint.is_empty());
-        if let Some(endpoint) = otlp_endpoint.as_deref().filter(|endpoint| !endpoint.starts_with("http://")) {
-            return Err(usage(format!("--otlp-endpoint: {endpoint:?} does not begin with http://")));
-        }
-        Ok(Telemetry { log: Some(self.log), json, otlp_endpoint })
     }
 }
 

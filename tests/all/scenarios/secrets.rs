@@ -10,10 +10,10 @@ use prost::Message as _;
 
 /// All that was told: replies, frames and refusals, as bytes and as text.
 #[derive(Default)]
-struct Told {
-    by: std::collections::BTreeSet<&'static str>,
-    bytes: Vec<u8>,
-    text: String,
+pub(crate) struct Told {
+    pub(crate) by: std::collections::BTreeSet<&'static str>,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) text: String,
 }
 
 impl Told {
@@ -63,7 +63,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 /// Every RPC about a game, answered and refused.
-async fn walk(game: &PlayedGame, told: &mut Told) {
+pub(crate) async fn walk(game: &PlayedGame, told: &mut Told) {
     let (wire, id) = (&game.wire, game.id.clone());
     let mut games = wire.games();
     told.reply("GetGame", games.get_game(v1::GetGameRequest { game_id: id.clone(), at_seq: None }).await);
@@ -224,7 +224,7 @@ async fn refusals(game: &PlayedGame, told: &mut Told) {
 }
 
 /// The names of every method of the contract.
-fn methods() -> std::collections::BTreeSet<String> {
+pub(crate) fn methods() -> std::collections::BTreeSet<String> {
     let set = prost_types::FileDescriptorSet::decode(plybook_proto::DESCRIPTOR_SET).unwrap();
     let files = set.file.into_iter().filter(|file| file.package() == "plybook.v1");
     files.flat_map(|file| file.service).flat_map(|service| service.method).map(|method| method.name().to_owned()).collect()

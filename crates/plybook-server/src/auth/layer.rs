@@ -14,6 +14,7 @@ use tonic::body::Body;
 use tower::{Layer, Service};
 
 use super::Authenticator;
+use crate::telemetry;
 
 /// What the paths of the contract's calls begin with.
 const CONTRACT: &str = "/plybook.v1.";
@@ -72,7 +73,10 @@ where
                     request.extensions_mut().insert(caller);
                     inner.call(request).await
                 }
-                Err(refusal) => Ok(Status::from(refusal).into_http()),
+                Err(refusal) => {
+                    telemetry::count_auth_failure(&refusal);
+                    Ok(Status::from(refusal).into_http())
+                }
             }
         })
     }

@@ -20,6 +20,7 @@ use crate::games::unfit::Unfit;
 use crate::games::{Games, Opened, SharedTable, Table};
 use crate::limits;
 use crate::refusal::{Original, Refusal};
+use crate::telemetry::step;
 use crate::uninterrupted::Uninterrupted;
 
 /// What a request came to.
@@ -100,7 +101,7 @@ impl Games {
         }
         let now = self.clock.now();
         let seed = table.own_seed()?;
-        let mut decided = table.game.decide(request, now, &seed);
+        let mut decided = step!("decide").in_scope(|| table.game.decide(request, now, &seed));
         if let Err(Rejection::WayBack { .. }) = decided {
             self.lengthen(key, &mut table.game, UNDO_LOOK).await?;
             decided = table.game.decide(request, now, &seed);

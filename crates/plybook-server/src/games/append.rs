@@ -7,11 +7,13 @@ use plybook_core::Game;
 use plybook_core::entry::{Body, Entry};
 use plybook_core::game::State;
 use plybook_store::{Append, DueChange, GameKey, NewEntry, RequestKey, StoredEntry, Wake};
+use tracing::Instrument as _;
 
 use crate::games::reminder::{self, Turn};
 use crate::games::unfit::Unfit;
 use crate::games::{Games, SharedTable, Table};
 use crate::refusal::Refusal;
+use crate::telemetry::{self, step};
 
 /// What came of it.
 pub(super) enum Appended {
@@ -42,11 +44,14 @@ impl Games {
         let (before, due) = (Turn::of(&table.game), self.due_change(&table.game, entry)?);
         let stored = StoredEntry { seq, line, digest, request_id: id.id };
         let new = NewEntry { key, seq, previous, request: id, line: stored.line.clone(), digest, state, due };
-        match self.store.append(new).await? {
+        match self.store.append(new).instrument(step!("append")).await? {
             Append::Stored => {
                 table.appended(entry, digest, id.id)?;
-                self.hub.committed(key, stored.clone());
-                self.wakes.publish(Wake { key, seq });
+                step!("wake").in_scope(|| {
+                    self.hub.committed(key, stored.clone());
+                    self.wakes.publish(Wake { key, seq });
+                });
+                telemetry::count_appended(&table.game, entry);
                 self.weigh(key, shared, table).await;
                 self.offer(key, &table.game);
                 self.moved_on(key, &table.game, before, due);

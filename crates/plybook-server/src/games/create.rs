@@ -12,6 +12,7 @@ use plybook_store::{Create, GameKey, NewGame, RequestKey, TenantId, Wake};
 use crate::games::pinning::{AskedBots, Setting, Strategies};
 use crate::games::{Games, Opened, SharedTable, Table, reminder};
 use crate::refusal::{Original, Refusal};
+use crate::telemetry;
 
 /// What somebody wants to create, checked for shape.
 #[derive(Debug)]
@@ -133,11 +134,12 @@ impl Games {
     /// In a task of its own, so that a caller who goes away does not drop it midway.
     pub(super) async fn store_new(&self, new: NewGame) -> Result<Create, Refusal> {
         let (store, hub, wakes) = (Arc::clone(&self.store), Arc::clone(&self.hub), Arc::clone(&self.wakes));
-        let (key, last) = (new.key, Seq(1 + new.given.len() as u32));
+        let (key, last, ruleset) = (new.key, Seq(1 + new.given.len() as u32), new.ruleset.clone());
         let created = tokio::spawn(async move {
             let created = store.create(new).await;
             if matches!(created, Ok(Create::Created)) {
                 hub.created(key);
+                telemetry::count_created(&ruleset);
                 wakes.publish(Wake { key, seq: last });
             }
             created

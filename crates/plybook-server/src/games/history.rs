@@ -49,6 +49,9 @@ impl Games {
         // No game is longer, so a caller who asks for the billionth entry costs no more looks.
         let last_step = seq.0.min(ENTRIES_MAX) / HISTORY_STEP;
         let mut remembered = None;
+        if last_step > 0 {
+            self.lookups.history.looked();
+        }
         for step in (1..=last_step).rev() {
             remembered = self.history.get(&(key, Seq(step * HISTORY_STEP))).await;
             if remembered.is_some() {
@@ -56,6 +59,9 @@ impl Games {
             }
         }
         let step = remembered.as_ref().map_or(0, |game| game.head().seq.0 / HISTORY_STEP);
+        if step < last_step {
+            self.lookups.history.missed();
+        }
         if step < last_step
             && let Some(game) = self.stored(key, seq, opened).await
             && game.head().seq.0 / HISTORY_STEP > step

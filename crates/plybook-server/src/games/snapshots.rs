@@ -50,6 +50,21 @@ pub enum Fate {
 
 const FATES: usize = Fate::Unreadable as usize + 1;
 
+impl Fate {
+    /// Each with its name in metrics.
+    pub const ALL: [(Fate, &'static str); FATES] = [
+        (Fate::Saved, "saved"),
+        (Fate::Dropped, "dropped"),
+        (Fate::Unsaved, "unsaved"),
+        (Fate::Restored, "restored"),
+        (Fate::Missing, "missing"),
+        (Fate::Corrupt, "corrupt"),
+        (Fate::OtherFormat, "other_format"),
+        (Fate::OtherDigest, "other_digest"),
+        (Fate::Unreadable, "unreadable"),
+    ];
+}
+
 /// What became of snapshots on this node, and those that are waiting to be saved.
 #[derive(Debug)]
 pub struct Snapshots {

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use plybook_core::game::State;
 use plybook_core::{Digest, Entry, Game, Seed, Seq};
 use plybook_store::StoredEntry;
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -119,6 +120,11 @@ impl SharedTable {
     /// Waits for one's turn. The guard may be taken along into a task of its own.
     pub async fn lock(&self) -> OwnedMutexGuard<Table> {
         Arc::clone(&self.table).lock_owned().await
+    }
+
+    /// The game's state, unless somebody is at it now.
+    pub fn state(&self) -> Option<State> {
+        self.table.try_lock().ok().map(|table| table.game.state())
     }
 
     /// Its weight in the cache, in bytes.

@@ -10,6 +10,7 @@ use crate::requests::canon::Canon;
 use crate::requests::{game_id, joining, plan, request_id, seq};
 
 /// The shape of a ForkGame.
+#[tracing::instrument(name = "check", target = "plybook_step", skip_all)]
 pub fn fork(caller: &Caller, message: &v1::ForkGameRequest) -> Result<ForkPlan, Refusal> {
     let id = request_id(&message.request_id)?;
     let of = caller.game(game_id(&message.game_id)?);

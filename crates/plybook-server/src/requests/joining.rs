@@ -14,6 +14,7 @@ use crate::requests::canon::Canon;
 use crate::requests::{Asked, game_id, request_id, required_seat};
 
 /// The shape of a JoinGame.
+#[tracing::instrument(name = "check", target = "plybook_step", skip_all)]
 pub fn join(caller: &Caller, message: &v1::JoinGameRequest) -> Result<Asked, Refusal> {
     let id = request_id(&message.request_id)?;
     let key = caller.game(game_id(&message.game_id)?);

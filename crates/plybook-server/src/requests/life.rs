@@ -34,6 +34,7 @@ impl<'a> Begun<'a> {
 }
 
 /// The shape of a Resign.
+#[tracing::instrument(name = "check", target = "plybook_step", skip_all)]
 pub fn resign(caller: &Caller, message: &v1::ResignRequest) -> Result<Asked, Refusal> {
     let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
     let seat = required_seat(message.seat)?;
@@ -41,6 +42,7 @@ pub fn resign(caller: &Caller, message: &v1::ResignRequest) -> Result<Asked, Ref
 }
 
 /// The shape of an AbortGame.
+#[tracing::instrument(name = "check", target = "plybook_step", skip_all)]
 pub fn abort(caller: &Caller, message: &v1::AbortGameRequest) -> Result<Asked, Refusal> {
     let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
     let seat = message.seat.map(seat_numbered).transpose()?;
@@ -49,6 +51,7 @@ pub fn abort(caller: &Caller, message: &v1::AbortGameRequest) -> Result<Asked, R
 }
 
 /// The shape of a RemoveSeat.
+#[tracing::instrument(name = "check", target = "plybook_step", skip_all)]
 pub fn remove(caller: &Caller, message: &v1::RemoveSeatRequest) -> Result<Asked, Refusal> {
     let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
     let seat = required_seat(message.seat)?;
@@ -56,6 +59,7 @@ pub fn remove(caller: &Caller, message: &v1::RemoveSeatRequest) -> Result<Asked,
 }
 
 /// The shape of an OfferDraw.
+#[tracing::instrument(name = "check", target = "plybook_step", skip_all)]
 pub fn offer_draw(caller: &Caller, message: &v1::OfferDrawRequest) -> Result<Asked, Refusal> {
     let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
     let (expected, seat) = (expected_seq(message.expected_seq)?, required_seat(message.seat)?);
@@ -64,6 +68,7 @@ pub fn offer_draw(caller: &Caller, message: &v1::OfferDrawRequest) -> Result<Ask
 }
 
 /// The shape of an AnswerDraw.
+#[tracing::instrument(name = "check", target = "plybook_step", skip_all)]
 pub fn answer_draw(caller: &Caller, message: &v1::AnswerDrawRequest) -> Result<Asked, Refusal> {
     let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
     let (expected, seat) = (expected_seq(message.expected_seq)?, required_seat(message.seat)?);
@@ -73,6 +78,7 @@ pub fn answer_draw(caller: &Caller, message: &v1::AnswerDrawRequest) -> Result<A
 }
 
 /// The shape of an OfferUndo.
+#[tracing::instrument(name = "check", target = "plybook_step", skip_all)]
 pub fn offer_undo(caller: &Caller, message: &v1::OfferUndoRequest) -> Result<Asked, Refusal> {
     let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
     let (expected, seat) = (expected_seq(message.expected_seq)?, required_seat(message.seat)?);
@@ -82,6 +88,7 @@ pub fn offer_undo(caller: &Caller, message: &v1::OfferUndoRequest) -> Result<Ask
 }
 
 /// The shape of an AnswerUndo.
+#[tracing::instrument(name = "check", target = "plybook_step", skip_all)]
 pub fn answer_undo(caller: &Caller, message: &v1::AnswerUndoRequest) -> Result<Asked, Refusal> {
     let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
     let (expected, seat) = (expected_seq(message.expected_seq)?, required_seat(message.seat)?);
@@ -91,6 +98,7 @@ pub fn answer_undo(caller: &Caller, message: &v1::AnswerUndoRequest) -> Result<A
 }
 
 /// The shape of a ReportPresence.
+#[tracing::instrument(name = "check", target = "plybook_step", skip_all)]
 pub fn presence(caller: &Caller, message: &v1::ReportPresenceRequest) -> Result<Asked, Refusal> {
     let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
     let seat = required_seat(message.seat)?;
@@ -99,6 +107,7 @@ pub fn presence(caller: &Caller, message: &v1::ReportPresenceRequest) -> Result<
 }
 
 /// The shape of a ClaimAbsence.
+#[tracing::instrument(name = "check", target = "plybook_step", skip_all)]
 pub fn claim(caller: &Caller, message: &v1::ClaimAbsenceRequest) -> Result<Asked, Refusal> {
     let begun = Begun::of(caller, &message.request_id, &message.game_id)?;
     let (expected, seat) = (expected_seq(message.expected_seq)?, required_seat(message.seat)?);

@@ -18,6 +18,7 @@ use crate::requests::{canon::Canon, joining, request_id, terms};
 const MARKS: [&str; SEATS_MAX as usize] = ["X", "O", "A", "B", "C", "D", "E", "F"];
 
 /// The shape of a CreateGame.
+#[tracing::instrument(name = "check", target = "plybook_step", skip_all)]
 pub fn create(caller: &Caller, message: v1::CreateGameRequest) -> Result<Plan, Refusal> {
     let id = request_id(&message.request_id)?;
     let ruleset = message.ruleset.ok_or_else(|| Refusal::field("ruleset", "is required"))?;

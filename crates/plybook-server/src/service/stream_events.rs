@@ -51,6 +51,7 @@ pub(super) async fn answer(
     topic.recall(service.games.store().as_ref(), &last).await?;
     // Whatever other watchers have seen, there is an entry with this number.
     topic.wake(last.seq);
+    let standing = service.hub.standings().open(&topic, after);
     let ground = Ground {
         opened,
         topic,
@@ -59,6 +60,7 @@ pub(super) async fn answer(
         clock: Arc::clone(&service.clock),
         ends,
         poll_floor: service.limits.poll_floor,
+        standing,
         slot,
     };
     let wanted = Wanted { after, snapshot, stop_at_head: message.stop_at_head, heartbeat, closed, last: foreign.then_some(last.seq) };

@@ -31,6 +31,7 @@ pub(super) async fn answer(service: &Service, request: Request<v1::VerifyGameReq
 
 /// What was found of this stored game, for whoever asked.
 pub(super) async fn told(store: &dyn Store, key: GameKey, finding: Finding) -> Result<v1::VerifyGameResponse, Refusal> {
+    count(&finding);
     match finding {
         Finding::Nothing => Err(Refusal::GameNotFound),
         Finding::Unsupported { error, .. } => Err(error.into()),
@@ -57,6 +58,18 @@ pub(super) async fn told(store: &dyn Store, key: GameKey, finding: Finding) -> R
                 ..v1::VerifyGameResponse::default()
             })
         }
+    }
+}
+
+fn count(finding: &Finding) {
+    match finding {
+        Finding::Nothing => {}
+        Finding::Verified(_) => telemetry::count_verdict("verified"),
+        Finding::Unsupported { .. } => telemetry::count_verdict("unsupported"),
+        Finding::Wrong { wrong, .. } => telemetry::count_verdict(match wrong.kind() {
+            Kind::IllegalNow => "illegal_now",
+            Kind::Broken | Kind::Unsupported => "broken",
+        }),
     }
 }
 

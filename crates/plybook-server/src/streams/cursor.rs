@@ -24,8 +24,7 @@ use crate::clock::Clock;
 use crate::games::{Beside, Games, Opened};
 use crate::refusal::Refusal;
 use crate::replies;
-use crate::streams::Slot;
-use crate::streams::{Ends, Topic};
+use crate::streams::{Ends, Slot, Standing, Topic};
 
 /// What a caller wants of a stream.
 #[derive(Clone, Debug)]
@@ -60,6 +59,8 @@ pub struct Ground {
     pub ends: Ends,
     /// The longest wait without a look.
     pub poll_floor: Duration,
+    /// Where it stands, for whoever looks.
+    pub standing: Arc<Standing>,
     /// Held while the stream lives.
     pub slot: Slot,
 }
@@ -224,6 +225,7 @@ impl Cursor {
         let event = replies::event::stored(&self.ground.opened, stored, beside)?;
         self.link = Some(stored.digest);
         self.at = stored.seq;
+        self.ground.standing.sent(stored.seq);
         self.doubted = false;
         self.over = self.wanted.last.map_or(!event.revealed_seed.is_empty(), |last| self.at >= last);
         Ok(Frame::Event(event))

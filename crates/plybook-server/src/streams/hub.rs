@@ -4,18 +4,40 @@
 //! nobody watches costs nothing.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use plybook_store::{GameKey, News, StoredEntry, Wake};
 
 use crate::feed::Feeds;
-use crate::streams::Topic;
+use crate::streams::{Standings, Topic};
 
 /// The games watched on this node.
 #[derive(Default)]
 pub struct Hub {
     topics: Mutex<HashMap<GameKey, Weak<Topic>>>,
     feeds: Feeds,
+    standings: Standings,
+    heard: Heard,
+}
+
+/// What was heard of other nodes.
+#[derive(Debug, Default)]
+pub struct Heard {
+    hints: AtomicU64,
+    gaps: AtomicU64,
+}
+
+impl Heard {
+    /// Hints that a book grew.
+    pub fn hints(&self) -> u64 {
+        self.hints.load(Ordering::Relaxed)
+    }
+
+    /// Times when hints may have been missed, and are heard again since.
+    pub fn gaps(&self) -> u64 {
+        self.gaps.load(Ordering::Relaxed)
+    }
 }
 
 impl Hub {
@@ -36,6 +58,16 @@ impl Hub {
     /// The feeds followed on this node, which every entry is news for.
     pub const fn feeds(&self) -> &Feeds {
         &self.feeds
+    }
+
+    /// Where the open streams of games stand.
+    pub const fn standings(&self) -> &Standings {
+        &self.standings
+    }
+
+    /// What was heard of other nodes.
+    pub const fn heard(&self) -> &Heard {
+        &self.heard
     }
 
     /// This node stored a game.
@@ -69,8 +101,14 @@ impl Hub {
     /// Hands on news of another node.
     pub fn hear(&self, news: News) {
         match news {
-            News::Entry(wake) => self.wake(wake),
-            News::MayHaveMissed => self.may_have_missed(),
+            News::Entry(wake) => {
+                self.heard.hints.fetch_add(1, Ordering::Relaxed);
+                self.wake(wake);
+            }
+            News::MayHaveMissed => {
+                self.heard.gaps.fetch_add(1, Ordering::Relaxed);
+                self.may_have_missed();
+            }
         }
     }
 

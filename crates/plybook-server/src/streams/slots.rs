@@ -71,6 +71,11 @@ impl Slots {
         }
     }
 
+    /// How many are taken.
+    pub fn taken(&self) -> u64 {
+        self.most.saturating_sub(self.free.available_permits()) as u64
+    }
+
     /// A slot, or a refusal at once.
     pub fn take(&self, asker: &Asker) -> Result<Slot, Refusal> {
         let refused = |limit, most: usize| Refusal::TooManyStreams { limit, most: most as u64 };

@@ -48,6 +48,11 @@ impl Topic {
         self.news.subscribe()
     }
 
+    /// The latest entry that somebody spoke of.
+    pub fn known(&self) -> Seq {
+        *self.news.borrow()
+    }
+
     /// Somebody speaks of an entry.
     pub fn wake(&self, seq: Seq) {
         self.news.send_if_modified(|known| {

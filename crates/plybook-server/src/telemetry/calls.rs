@@ -1,23 +1,95 @@
-//! One span a call, as a child of the caller's.
+//! One span a call, as a child of the caller's, and one measurement.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::LazyLock;
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use http::{HeaderMap, Request, Response};
+use http_body::{Frame, SizeHint};
+use hyper::body::Bytes;
 use opentelemetry::propagation::Extractor;
-use tonic::Code;
+use prost::Message as _;
+use prost_types::FileDescriptorSet;
 use tonic::body::Body;
+use tonic::{Code, Status};
 use tower::{Layer, Service};
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span, info_span};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
+use super::instruments::{count_call, counting};
+use super::tracing_calls;
+
+/// What is called by no name of the contract: anybody may send any path.
+const OTHER: Method = Method { name: "_OTHER", streams: false };
+
+/// A method of the contract.
+#[derive(Clone, Copy, Debug)]
+struct Method {
+    /// `package.Service/Method`.
+    name: &'static str,
+    /// Whether it answers with a stream.
+    streams: bool,
+}
+
+/// By path.
+static METHODS: LazyLock<HashMap<String, Method>> = LazyLock::new(|| {
+    let set = FileDescriptorSet::decode(plybook_proto::DESCRIPTOR_SET).unwrap_or_default();
+    let mut methods = HashMap::new();
+    for file in &set.file {
+        for service in &file.service {
+            for method in &service.method {
+                let path = format!("/{}.{}/{}", file.package(), service.name(), method.name());
+                // Once a process, so that labels are never copied.
+                let name: &'static str = Box::leak(path.trim_start_matches('/').to_owned().into_boxed_str());
+                methods.insert(path, Method { name, streams: method.server_streaming() });
+            }
+        }
+    }
+    methods
+});
+
+tokio::task_local! {
+    /// What is being answered.
+    static METHOD: &'static str;
+}
+
+/// The method of the call at hand.
+pub(super) fn current_method() -> &'static str {
+    METHOD.try_with(|method| *method).unwrap_or(OTHER.name)
+}
+
+/// The name of a code, as the conventions spell it.
+pub(super) const fn code_name(code: Code) -> &'static str {
+    match code {
+        Code::Ok => "OK",
+        Code::Cancelled => "CANCELLED",
+        Code::Unknown => "UNKNOWN",
+        Code::InvalidArgument => "INVALID_ARGUMENT",
+        Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
+        Code::NotFound => "NOT_FOUND",
+        Code::AlreadyExists => "ALREADY_EXISTS",
+        Code::PermissionDenied => "PERMISSION_DENIED",
+        Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
+        Code::FailedPrecondition => "FAILED_PRECONDITION",
+        Code::Aborted => "ABORTED",
+        Code::OutOfRange => "OUT_OF_RANGE",
+        Code::Unimplemented => "UNIMPLEMENTED",
+        Code::Internal => "INTERNAL",
+        Code::Unavailable => "UNAVAILABLE",
+        Code::DataLoss => "DATA_LOSS",
+        Code::Unauthenticated => "UNAUTHENTICATED",
+    }
+}
+
 /// Puts `Calls` around a service.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CallsLayer;
 
-/// A service whose calls are traced.
+/// A service whose calls are traced and measured.
 #[derive(Clone, Debug)]
 pub struct Calls<S> {
     inner: S,
@@ -45,6 +117,7 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let measured = counting().then(|| (METHODS.get(request.uri().path()).copied().unwrap_or(OTHER), Instant::now()));
         let span = span(&request);
         let call = {
             let _entered = span.enter();
@@ -57,40 +130,81 @@ where
             }
             answer
         };
-        Box::pin(watched.instrument(span))
+        let watched = watched.instrument(span);
+        let Some((method, began)) = measured else { return Box::pin(watched) };
+        Box::pin(async move {
+            let answer = METHOD.scope(method.name, watched).await;
+            answer.map(|response| {
+                let code = code(&response);
+                count_call(method.name, code, began.elapsed());
+                if method.streams && code == Code::Ok {
+                    response.map(|body| Body::new(Named { body, method: method.name }))
+                } else {
+                    response
+                }
+            })
+        })
     }
 }
 
 fn span(request: &Request<Body>) -> Span {
     let path = request.uri().path().trim_start_matches('/');
-    let (service, method) = path.split_once('/').unwrap_or((path, ""));
     let span = info_span!(
         "call",
         otel.name = path,
         otel.kind = "server",
-        rpc.system = "grpc",
-        rpc.service = service,
-        rpc.method = method,
-        rpc.grpc.status_code = Empty,
+        rpc.system.name = "grpc",
+        rpc.method = path,
+        rpc.response.status_code = Empty,
         game.id = Empty,
         entry.seq = Empty,
         outcome = Empty,
     );
-    let parent = opentelemetry::global::get_text_map_propagator(|propagator| propagator.extract(&Headers(request.headers())));
-    // Fails only where no exporter is configured, and then there is nothing to be a child of.
-    let _ = span.set_parent(parent);
+    if tracing_calls() {
+        let parent = opentelemetry::global::get_text_map_propagator(|propagator| propagator.extract(&Headers(request.headers())));
+        // Fails only where the span is not traced, and then there is nothing to be a child of.
+        let _ = span.set_parent(parent);
+    }
     span
 }
 
 /// An error is in the head of the answer; where it is not, the call went well so far.
+fn code(response: &Response<Body>) -> Code {
+    response.headers().get("grpc-status").map_or(Code::Ok, |value| Code::from_bytes(value.as_bytes()))
+}
+
 fn close(response: &Response<Body>) {
-    let code = response.headers().get("grpc-status").map_or(Code::Ok, |value| Code::from_bytes(value.as_bytes()));
+    let code = code(response);
     let span = Span::current();
-    span.record("rpc.grpc.status_code", code as i32);
+    span.record("rpc.response.status_code", code_name(code));
     if code == Code::Ok {
         span.record("outcome", "OK");
     }
     tracing::debug!(code = ?code, "answered");
+}
+
+/// A stream that knows what it answers, also after its call has ended.
+struct Named {
+    body: Body,
+    method: &'static str,
+}
+
+impl http_body::Body for Named {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let method = self.method;
+        METHOD.sync_scope(method, || Pin::new(&mut self.body).poll_frame(context))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 struct Headers<'a>(&'a HeaderMap);

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::PostgresOptions;
+use crate::counts::{Hinted, WakeCounts};
 use crate::error::Error;
 use crate::wake::backoff::{Backoff, MOST};
 use crate::wake::packed::{Hints, gather, pack, unpack};
@@ -28,6 +29,7 @@ const CHANNEL: &str = "plybook_wake";
 pub struct PostgresWakes {
     session: PgConnectOptions,
     queue: mpsc::Sender<Wake>,
+    hinted: Arc<Hinted>,
     /// The backend that sends for this node, so that its listener can skip what it knows already.
     own: Arc<AtomicU32>,
     stop: CancellationToken,
@@ -42,22 +44,26 @@ impl PostgresWakes {
         let session = options.wake_session()?.ok_or_else(nowhere)?;
         let (queue, waiting) = mpsc::channel(QUEUE);
         let (own, stop, tasks) = (Arc::new(AtomicU32::new(0)), CancellationToken::new(), TaskTracker::new());
+        let hinted = Arc::<Hinted>::default();
         let sender = Sender {
             session: session.clone().application_name("plybook notifier"),
             connection: None,
+            hinted: Arc::clone(&hinted),
             own: own.clone(),
             backoff: Backoff::new("wake-ups to other nodes"),
             not_before: Instant::now(),
         };
         tasks.spawn(sender.run(waiting, stop.clone()));
-        Ok(PostgresWakes { session, queue, own, stop, tasks })
+        Ok(PostgresWakes { session, queue, hinted, own, stop, tasks })
     }
 }
 
 #[async_trait]
 impl Wakes for PostgresWakes {
     fn publish(&self, wake: Wake) {
+        self.hinted.published();
         if self.queue.try_send(wake).is_err() {
+            self.hinted.lost(1);
             tracing::debug!("a wake-up was dropped");
         }
     }
@@ -76,6 +82,10 @@ impl Wakes for PostgresWakes {
         receiver
     }
 
+    fn counts(&self) -> WakeCounts {
+        self.hinted.read()
+    }
+
     async fn close(&self) {
         self.stop.cancel();
         self.tasks.close();
@@ -92,6 +102,7 @@ impl Drop for PostgresWakes {
 struct Sender {
     session: PgConnectOptions,
     connection: Option<PgConnection>,
+    hinted: Arc<Hinted>,
     own: Arc<AtomicU32>,
     backoff: Backoff,
     not_before: Instant,
@@ -124,6 +135,7 @@ impl Sender {
 
     async fn send(&mut self, hints: Hints) {
         if Instant::now() < self.not_before {
+            self.hinted.lost(hints.len());
             return;
         }
         let why = match timeout(ANSWER_WITHIN, self.try_send(&pack(&hints))).await {
@@ -136,6 +148,7 @@ impl Sender {
             Err(_) => format!("no answer within {ANSWER_WITHIN:?}"),
         };
         self.connection = None;
+        self.hinted.lost(hints.len());
         self.not_before = Instant::now() + self.backoff.failed(&why);
     }
 

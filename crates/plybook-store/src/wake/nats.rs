@@ -15,6 +15,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::counts::{Hinted, WakeCounts};
 use crate::error::Error;
 use crate::nats::NatsAddress;
 use crate::wake::backoff::{Backoff, Notice};
@@ -51,6 +52,7 @@ impl NatsOptions {
 #[derive(Debug)]
 pub struct NatsWakes {
     queue: mpsc::Sender<Wake>,
+    hinted: Arc<Hinted>,
     /// Nothing once it is closed.
     line: Mutex<Option<Line>>,
     stop: CancellationToken,
@@ -63,15 +65,18 @@ impl NatsWakes {
         let line = Line::open(options).await?;
         let (queue, waiting) = mpsc::channel(QUEUE);
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
-        tasks.spawn(send(line.clone(), waiting, stop.clone()));
-        Ok(NatsWakes { queue, line: Mutex::new(Some(line)), stop, tasks })
+        let hinted = Arc::<Hinted>::default();
+        tasks.spawn(send(line.clone(), waiting, stop.clone(), Arc::clone(&hinted)));
+        Ok(NatsWakes { queue, hinted, line: Mutex::new(Some(line)), stop, tasks })
     }
 }
 
 #[async_trait]
 impl Wakes for NatsWakes {
     fn publish(&self, wake: Wake) {
+        self.hinted.published();
         if self.queue.try_send(wake).is_err() {
+            self.hinted.lost(1);
             tracing::debug!("a wake-up was dropped");
         }
     }
@@ -90,6 +95,10 @@ impl Wakes for NatsWakes {
             });
         }
         receiver
+    }
+
+    fn counts(&self) -> WakeCounts {
+        self.hinted.read()
     }
 
     async fn close(&self) {
@@ -174,7 +183,7 @@ fn hear_of(event: &Event, told: &watch::Sender<Standing>, notice: &Mutex<Notice>
     }
 }
 
-async fn send(line: Line, mut waiting: mpsc::Receiver<Wake>, stop: CancellationToken) {
+async fn send(line: Line, mut waiting: mpsc::Receiver<Wake>, stop: CancellationToken, hinted: Arc<Hinted>) {
     loop {
         let first = tokio::select! {
             biased;
@@ -182,7 +191,7 @@ async fn send(line: Line, mut waiting: mpsc::Receiver<Wake>, stop: CancellationT
             first = waiting.recv() => first,
         };
         let Some(first) = first else { return };
-        send_all(&line, gather(Some(first), &mut waiting)).await;
+        send_all(&line, gather(Some(first), &mut waiting), &hinted).await;
         tokio::select! {
             () = stop.cancelled() => {}
             () = sleep(INTERVAL) => {}
@@ -194,7 +203,7 @@ async fn send(line: Line, mut waiting: mpsc::Receiver<Wake>, stop: CancellationT
         if rest.is_empty() {
             break;
         }
-        send_all(&line, rest).await;
+        send_all(&line, rest, &hinted).await;
     }
     if line.standing.borrow().connected {
         // Else what was handed to the connection would end with it.
@@ -202,8 +211,9 @@ async fn send(line: Line, mut waiting: mpsc::Receiver<Wake>, stop: CancellationT
     }
 }
 
-async fn send_all(line: &Line, hints: Hints) {
+async fn send_all(line: &Line, hints: Hints, hinted: &Hinted) {
     if !line.say(&pack(&hints)).await {
+        hinted.lost(hints.len());
         tracing::debug!(hints = hints.len(), "wake-ups were dropped");
     }
 }

@@ -30,7 +30,7 @@ impl Node {
         let command = keeper.command();
         command.args(["serve", "--listen", "127.0.0.1:0", "--log", "warn"]).args(flags);
         // Not as a flag: addresses carry passwords, and everybody sees the flags of a process.
-        command.env("PLYBOOK_DATABASE", database).env_remove("OTEL_EXPORTER_OTLP_ENDPOINT");
+        command.env("PLYBOOK_DATABASE", database).env_remove("OTEL_EXPORTER_OTLP_ENDPOINT").env_remove("PLYBOOK_METRICS_LISTEN");
         command.stdout(Stdio::piped());
         let mut kept = keeper.start().context("a node could not be started")?;
         let output = kept.output().context("the node's output is not piped")?;
