@@ -44,6 +44,18 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// Puts the code that the readme shows among the examples, where its types are checked.
+fn readme_beside_the_examples(place: &Path, language: &str) {
+    let readme = std::fs::read_to_string(place.join("README.md")).unwrap();
+    let fence = format!("\n```{language}\n");
+    let shown: Vec<&str> = readme.split(&fence).skip(1).map(|rest| rest.split("\n```").next().unwrap()).collect();
+    assert!(!shown.is_empty(), "the readme shows how it is used");
+    for (n, code) in shown.into_iter().enumerate() {
+        let name = format!("examples/readme_{n}.{}", if language == "python" { "py" } else { language });
+        std::fs::write(place.join(name), format!("{code}\n")).unwrap();
+    }
+}
+
 #[track_caller]
 fn done(command: &mut Command) -> String {
     let output = command.stdin(Stdio::null()).output().unwrap_or_else(|why| panic!("{command:?}: {why}"));

@@ -102,6 +102,10 @@ async fn what_makes_no_sense_is_one_sentence() {
     ] {
         partitions(&database, args).fails(2, words);
     }
+    let pooler = database.pooled_url().await;
+    for command in [&["partitions", "list", "--database", &pooler][..], &["migrate", "--database", &pooler]] {
+        run(command, "").fails(2, "this is a pooler and no database");
+    }
     let house = House::open();
     let file = house.path().join("books.db");
     run(&["partitions", "list", "--database", file.to_str().unwrap()], "").fails(2, "has no partitions");

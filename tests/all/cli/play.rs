@@ -118,8 +118,12 @@ fn two_terminals_play_one_game() {
     out.read_line(&mut line).unwrap();
     let game = line.trim().strip_prefix("Game ").unwrap().to_owned();
 
-    let second = house.run("play", &["--game", &game, "--seat", "1"], "b1\nb2\nb4\n").ok();
+    // The other one comes once this one waits, and not before.
     let mut rest = String::new();
+    while !rest.ends_with("Waiting for O.\n") {
+        assert_ne!(out.read_line(&mut rest).unwrap(), 0, "{rest}");
+    }
+    let second = house.run("play", &["--game", &game, "--seat", "1"], "b1\nb2\nb4\n").ok();
     out.read_to_string(&mut rest).unwrap();
     assert!(first.wait().unwrap().success());
     assert!(rest.contains(&format!("Seat 1 plays with: plybook play --server {url} --game {game} --seat 1")), "{rest}");

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use plybook_tests::node;
 use plybook_tests::python::{Environment, environment};
 
-use super::{done, plays_on_while_the_node_comes_and_goes, workplace};
+use super::{done, plays_on_while_the_node_comes_and_goes, readme_beside_the_examples, workplace};
 
 /// The client as its readme has it built, and the environment that it is installed in.
 fn client() -> &'static (PathBuf, Environment) {
@@ -31,6 +31,7 @@ fn python_plays_on_while_the_node_comes_and_goes() {
 #[test]
 fn python_keeps_its_promises_and_its_types() {
     let (place, python) = client();
+    readme_beside_the_examples(place, "python");
     done(Command::new(python.python()).args(["-B", "-m", "unittest", "discover", "tests"]).current_dir(place));
     done(Command::new(python.python()).args(["-m", "mypy", "--no-error-summary"]).current_dir(place));
 }

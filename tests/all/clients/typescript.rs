@@ -1,14 +1,17 @@
 //! The TypeScript client.
 
 use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use plybook_tests::node;
+use plybook_client::{Client, Options};
+use plybook_tests::patience::PATIENCE;
 use plybook_tests::python::environment;
+use plybook_tests::{node, ports};
 
-use super::{done, plays_on_while_the_node_comes_and_goes, workplace};
+use super::{done, plays_on_while_the_node_comes_and_goes, readme_beside_the_examples, workplace};
 
 /// The oldest Node that will do, as the client's package says.
 const NODE_MIN: u32 = 20;
@@ -41,6 +44,7 @@ fn client() -> &'static (PathBuf, OsString) {
         let proto = node::root().join("proto");
         run("node_modules/.bin/buf", &["generate", proto.to_str().unwrap()]);
         run("node_modules/.bin/buf", &["generate", "proto"]);
+        readme_beside_the_examples(&place, "ts");
         run("npm", &["run", "build"]);
         (place, path)
     })
@@ -56,4 +60,36 @@ fn typescript_plays_on_while_the_node_comes_and_goes() {
 fn typescript_keeps_its_promises() {
     let (place, path) = client();
     done(Command::new("npm").arg("test").env("PATH", path).current_dir(place));
+}
+
+/// By gRPC-Web over HTTP/1.1 and `fetch`, which are all that a browser has.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browsers_client_watches_on_while_the_node_is_killed_and_comes_back() {
+    let (place, path) = tokio::task::block_in_place(client);
+    let folder = tempfile::tempdir().unwrap();
+    let (file, listen) = (folder.path().join("games.db"), format!("127.0.0.1:{}", ports::free()));
+    let start = || node::over_at(file.to_str().unwrap(), &listen).with(&["--grpc-web"]).start();
+    let there = start();
+    let service = Client::with(&there.url(), Options { patience: PATIENCE, ..Options::default() }).unwrap();
+    let created = service.new_game("mnk").player("ann").player("bob").await.unwrap();
+    let mut watch = Command::new("node");
+    watch.env("PATH", path).arg(place.join("dist/examples/watch.js")).args([&there.url(), &created.game.game_id]);
+    let mut watching = watch.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut seen = BufReader::new(watching.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut sees = |seq: u64| {
+        let line = tokio::task::block_in_place(|| seen.next());
+        assert_eq!(line.unwrap_or_default().split(' ').next(), Some(seq.to_string().as_str()));
+    };
+    sees(1);
+    let mut again = Some(there);
+    for (n, notation) in (0..).zip(["a1", "b1", "a2", "b2", "a3"]) {
+        if n == 2 {
+            again.take().unwrap().kill();
+            again = Some(start());
+        }
+        let seq = u64::from(n) + 1;
+        created.table.seat(n % 2).play(notation).at(seq).await.unwrap();
+        sees(seq + 1);
+    }
+    assert!(tokio::task::block_in_place(|| watching.wait()).unwrap().success(), "it ends with the game");
 }

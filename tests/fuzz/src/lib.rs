@@ -34,6 +34,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("cursor", tokens::cursor),
     #[cfg(feature = "tokens")]
     ("token", tokens::token),
+    #[cfg(feature = "tokens")]
+    ("timeout", tokens::timeout),
     ("word", words::word),
 ];
 

@@ -1,6 +1,10 @@
-//! What a server hands out and reads again.
+//! What a server hands out and reads again, and what it reads of a call's headers.
 
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderValue};
 use plybook_proto::v1;
+use plybook_server::deadline::Deadline;
 use plybook_server::feed::FeedFilter;
 use plybook_server::feed::token::Bond;
 use plybook_server::requests::{self, page};
@@ -28,6 +32,15 @@ pub fn token(bytes: &[u8]) {
     }
     let _ = requests::game_id(token);
     let _ = requests::request_id(token);
+}
+
+/// A deadline as a caller sends it.
+pub fn timeout(bytes: &[u8]) {
+    let Ok(value) = HeaderValue::from_bytes(bytes) else { return };
+    let headers = HeaderMap::from_iter([(http::HeaderName::from_static("grpc-timeout"), value)]);
+    let limit = Duration::from_secs(30);
+    let deadline = Deadline::of(&headers, limit);
+    assert!(deadline.asked.is_none_or(|asked| deadline.answer_by <= asked), "a call is answered before its caller has left");
 }
 
 fn bond() -> Bond {

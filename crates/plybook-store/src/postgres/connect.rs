@@ -110,7 +110,7 @@ pub(super) async fn pool(options: &PostgresOptions, session: PgConnectOptions) -
     let first = timeout(options.acquire_timeout, session.connect()).await;
     match first {
         Err(_) => return Err(Error::Unavailable(format!("no answer from Postgres at {place} within {:?}", options.acquire_timeout))),
-        Ok(Err(error)) => return Err(at(&place, classify(error))),
+        Ok(Err(error)) => return Err(at(&place, refused(error))),
         Ok(Ok(connection)) => connection.close().await.map_err(classify)?,
     }
     Ok(pool_when_asked(options, session))
@@ -160,9 +160,20 @@ async fn settle(connection: &mut PgConnection, statement_ms: String, idle_ms: St
 
 /// A connection without time limits, for migrations.
 pub(super) async fn unlimited(session: PgConnectOptions) -> Result<PgConnection, Error> {
-    let mut connection = session.connect().await.map_err(classify)?;
+    let mut connection = session.connect().await.map_err(refused)?;
     sqlx::query("SELECT set_config('statement_timeout', '0', false)").execute(&mut connection).await.map_err(classify)?;
     Ok(connection)
+}
+
+/// Why there is no session. Postgres knows every setting that a session begins with, and a pooler only some; whatever else a
+/// pooler says in the same code may pass.
+fn refused(error: sqlx::Error) -> Error {
+    match error.as_database_error().filter(|said| said.message().contains("startup parameter")) {
+        Some(said) => {
+            Error::Config(format!("this is a pooler and no database ({said}): name the database itself, or say that its sessions are lent"))
+        }
+        None => classify(error),
+    }
 }
 
 fn at(place: &str, error: Error) -> Error {
