@@ -17,6 +17,9 @@ use tonic::{Request, Status};
 /// A file of a token is looked at again after so long, with the next call.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
+/// What a certificate begins with.
+const PEM: &[u8] = b"-----BEGIN CERTIFICATE-----";
+
 type Header = MetadataValue<Ascii>;
 
 /// What says who calls: a JWT or an API key.
@@ -152,15 +155,17 @@ impl Trust {
         self.roots.is_some() || self.identity.is_some()
     }
 
-    pub(crate) fn tls(&self) -> ClientTlsConfig {
+    /// Why not, where the roots are none: whoever trusts nobody would only hear that no server is to be trusted.
+    pub(crate) fn tls(&self) -> Result<ClientTlsConfig, &'static str> {
         let config = match &self.roots {
+            Some(pem) if !pem.windows(PEM.len()).any(|text| text == PEM) => return Err("there is no certificate among the roots, as PEM"),
             Some(pem) => ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem)),
             None => ClientTlsConfig::new().with_native_roots(),
         };
-        match &self.identity {
+        Ok(match &self.identity {
             Some((certificate, key)) => config.identity(Identity::from_pem(certificate, key)),
             None => config,
-        }
+        })
     }
 }
 

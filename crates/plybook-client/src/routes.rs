@@ -65,7 +65,8 @@ fn channel(address: &str, options: &Options) -> Result<Channel, BadAddress> {
     if !is_tls {
         return Ok(endpoint.connect_lazy());
     }
-    let endpoint = endpoint.tls_config(options.trust.tls()).map_err(|error| bad(&tell(&error)))?;
+    let tls = options.trust.tls().map_err(bad)?;
+    let endpoint = endpoint.tls_config(tls).map_err(|error| bad(&tell(&error)))?;
     Ok(endpoint.connect_lazy())
 }
 
