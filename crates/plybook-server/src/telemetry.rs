@@ -134,10 +134,19 @@ fn tracing_calls() -> bool {
 }
 
 impl Telemetry {
+    /// Whether it can begin.
+    pub fn check(&self) -> Result<(), TelemetryError> {
+        self.filter().map(drop)
+    }
+
+    fn filter(&self) -> Result<EnvFilter, TelemetryError> {
+        let filter = self.log.clone().unwrap_or_else(|| "info".to_owned());
+        EnvFilter::try_new(format!("{ALWAYS},{filter}")).map_err(|error| TelemetryError::Filter(filter, error.to_string()))
+    }
+
     /// Begins to log, to send and to count, as far as that is wanted. Once a process; inside a runtime.
     pub fn start(&self) -> Result<Exporting, TelemetryError> {
-        let filter = self.log.clone().unwrap_or_else(|| "info".to_owned());
-        let filter = EnvFilter::try_new(format!("{ALWAYS},{filter}")).map_err(|error| TelemetryError::Filter(filter, error.to_string()))?;
+        let filter = self.filter()?;
         let json = self.json.unwrap_or_else(|| !std::io::stderr().is_terminal());
         let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(!json);
         let lines = if json { lines.json().fmt_fields(fields::Fields).boxed() } else { lines.boxed() };

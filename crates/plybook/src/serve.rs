@@ -165,7 +165,9 @@ impl ServeArgs {
         let exposure = Exposure { listen: config.listen, authenticates: config.auth.is_on(), tls: config.tls.is_some() };
         let warning = self.exposure.check(exposure)?;
         let metrics_listen = self.telemetry.metrics_listen();
-        Ok(Ready { database, waking, config, telemetry: self.telemetry.read()?, metrics_listen, warning })
+        let telemetry = self.telemetry.read()?;
+        telemetry.check().map_err(|error| usage(error.to_string()))?;
+        Ok(Ready { database, waking, config, telemetry, metrics_listen, warning })
     }
 }
 

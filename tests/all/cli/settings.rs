@@ -103,6 +103,7 @@ fn a_check_opens_nothing_and_says_what_a_start_would_say() {
     config(&file, &["--check", "--wake", "redis://localhost"], &[]).fails(2, "--wake");
     config(&file, &["--check", "--signing-key", "/nonexistent.key"], &[]).fails(2, "/nonexistent.key");
     config(&file, &["--check", "--due-lease-ms", "0"], &[]).fails(2, "");
+    config(&file, &["--check", "--log", "everything=loud"], &[]).fails(2, "everything=loud");
 }
 
 /// What `--toml` prints is a file again, and says the same.
