@@ -5,6 +5,9 @@ use plybook_tests::node;
 use plybook_tests::patience::until;
 use plybook_tests::ports;
 
+/// Once, whatever else speaks of it.
+const BACK: &str = "\"the collector is back\"";
+
 /// However many batches of spans and numbers fail, that is one warning, no harm to any call, and one line once it is over.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_collector_that_is_away_is_one_warning_and_its_return_one_line() {
@@ -32,11 +35,11 @@ async fn a_collector_that_is_away_is_one_warning_and_its_return_one_line() {
         !collector.spans().is_empty() && !collector.metrics().is_empty()
     })
     .await;
-    until("that is said", async || logged().contains("the collector is back")).await;
+    until("that is said", async || logged().contains(BACK)).await;
     drop(wire);
     node.terminate();
     assert!(node.ended().success());
-    assert_eq!(logged().matches("the collector is back").count(), 1, "{}", logged());
+    assert_eq!(logged().matches(BACK).count(), 1, "{}", logged());
     assert_eq!(node::complaints(&logged()), 1, "{}", logged());
 }
 
