@@ -18,6 +18,7 @@ import tempfile
 
 import compose_spec
 import kubernetes_validate
+import trustme
 import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -122,8 +123,10 @@ def mounted(binary, folder):
     (folder / "tls").mkdir()
     for name in ("signing.key", "seat-token.key"):
         subprocess.run([binary, "keygen", "--out", folder / "keys" / name], check=True, capture_output=True)
-    for name in ("tls.crt", "tls.key"):
-        (folder / "tls" / name).write_text("")
+    certificate = trustme.CA().issue_cert("plybook.test")
+    certificate.cert_chain_pems[0].write_to_path(folder / "tls" / "tls.crt")
+    certificate.private_key_pem.write_to_path(folder / "tls" / "tls.key")
+    (folder / "tls" / "tls.key").chmod(0o600)
 
 
 # -- one after another --------------------------------------------------------------------------------------------------
