@@ -27,6 +27,7 @@ mod settings;
 mod sink;
 mod tail;
 mod terminal;
+mod token;
 mod verify;
 mod verify_bots;
 mod verify_build;

@@ -9,6 +9,7 @@
 //! | `text tour` | each of its lines is printed by the block before, in this order; `…` stands for anything |
 //! | `sh settings` | a session of its own; the lines of `text settings` are printed by it, in any order |
 //! | `sh metrics` | the same with `text metrics` |
+//! | `sh credentials` | the same, with a server of its own |
 //! | `sh nodes` | a session over a fresh Postgres, with free ports |
 //! | `sh network` | a session with throwaway certificates, with free ports |
 //! | `sql roles` | an owner says it, and a server of that role plays and can do no more |
@@ -70,6 +71,8 @@ fn every_block_is_held_by_something() {
         "sh tour",
         "python tour",
         "text tour",
+        "sh credentials",
+        "text credentials",
         "sh settings",
         "text settings",
         "sh metrics",
@@ -149,6 +152,20 @@ fn the_tour_can_be_taken() {
     }
     let book = Book::parse(&fs::read_to_string(node::root().join("target/tour/game.ply")).unwrap()).unwrap();
     assert_eq!(book.lines().len(), 7, "a move, its undo, and five moves");
+}
+
+#[test]
+fn credentials_are_had_as_shown() {
+    let port = ports::free().to_string();
+    let script: String = of_kind("sh", "credentials").into_iter().map(|block| block.text).collect();
+    let before =
+        format!("trap 'kill $(jobs -p) || true' EXIT\nexport PLYBOOK_LISTEN=127.0.0.1:{port} PLYBOOK_SERVER=http://127.0.0.1:{port}\n");
+    let output = session(&format!("{before}{}", here(&script, &[])));
+    for line in of_kind("text", "credentials").iter().flat_map(|block| block.text.lines()) {
+        assert!(output.contains(line), "{line:?} was not printed:\n{output}");
+    }
+    let secret = fs::read_to_string(node::root().join("target/tour/shop/rooms.key")).unwrap();
+    assert!(secret.starts_with("ply_") && !output.contains(secret.trim()), "a key is shown to whom it is made for");
 }
 
 fn free_ports() -> [String; 3] {

@@ -3,6 +3,7 @@
 mod batches;
 mod catalogue;
 mod conduct;
+mod credentials;
 mod due;
 mod due_model;
 mod due_outages;

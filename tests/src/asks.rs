@@ -97,14 +97,14 @@ impl From<Live> for Asks {
 impl Wire {
     /// Connects to `http://host:port` when there is something to say, and again after a cut.
     pub fn lazily(url: &str) -> Wire {
-        Wire { channel: Endpoint::from_shared(url.to_owned()).unwrap().connect_lazy() }
+        Wire::of(Endpoint::from_shared(url.to_owned()).unwrap().connect_lazy())
     }
 
     /// A connection that takes in little at a time: what is not read stays with the server.
     pub fn narrow(url: &str) -> Wire {
         let endpoint = Endpoint::from_shared(url.to_owned()).unwrap();
         let window = 64 * 1024;
-        Wire { channel: endpoint.initial_stream_window_size(window).initial_connection_window_size(window).connect_lazy() }
+        Wire::of(endpoint.initial_stream_window_size(window).initial_connection_window_size(window).connect_lazy())
     }
 
     /// Sends a request that appends.

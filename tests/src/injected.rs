@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use plybook_bots::Bots;
 use plybook_core::{Seed, Seq, Time, Uuid};
 use plybook_rulesets::Registry;
+use plybook_server::auth::AuthConfig;
 use plybook_server::clock::Clock;
 use plybook_server::edge::Connections;
 use plybook_server::games::snapshots::Fate;
@@ -37,6 +38,8 @@ use crate::bus::{self, Bus};
 use crate::patience::PATIENCE;
 use crate::postgres::TestDatabase;
 use crate::wire::{Wire, connect};
+
+mod credentials;
 
 /// A server in this process.
 pub struct Local {
@@ -131,6 +134,13 @@ impl Setup {
     #[must_use]
     pub fn keys(mut self, keys: Keys) -> Setup {
         self.keys = keys;
+        self
+    }
+
+    /// Taking these credentials, and no call without.
+    #[must_use]
+    pub fn auth(mut self, auth: AuthConfig) -> Setup {
+        self.others.auth = AuthConfig { required: true, ..auth };
         self
     }
 
@@ -357,6 +367,8 @@ pub enum Call {
     Feed,
     /// `headings`.
     Headings,
+    /// Tenants and API keys.
+    Credentials,
 }
 
 /// What goes wrong.

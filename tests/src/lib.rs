@@ -18,6 +18,8 @@ pub mod frames;
 pub mod golden;
 pub mod held;
 pub mod injected;
+pub mod issuer;
+pub mod keyring;
 pub mod laid;
 pub mod live;
 pub mod lively;

@@ -23,6 +23,7 @@
 
 pub mod agreement;
 mod asking;
+mod credentials;
 mod ending;
 pub mod faults;
 pub mod ledger;

@@ -19,6 +19,9 @@ use plybook_proto::v1::audit_service_client::AuditServiceClient;
 use plybook_proto::v1::game_service_client::GameServiceClient;
 use plybook_proto::v1::param_value::Value;
 use tonic::Status;
+use tonic::metadata::AsciiMetadataValue;
+use tonic::service::Interceptor;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use uuid::Uuid;
 
@@ -47,19 +50,36 @@ pub fn fresh() -> String {
 pub struct Wire {
     /// Where it leads.
     pub channel: Channel,
+    bears: Bears,
+}
+
+/// A line on which every call bears the same credential, or none.
+pub type Line = InterceptedService<Channel, Bears>;
+
+/// Puts a credential into every call.
+#[derive(Clone, Default)]
+pub struct Bears(Option<AsciiMetadataValue>);
+
+impl Interceptor for Bears {
+    fn call(&mut self, mut request: tonic::Request<()>) -> Result<tonic::Request<()>, Status> {
+        if let Some(credential) = &self.0 {
+            request.metadata_mut().insert("authorization", credential.clone());
+        }
+        Ok(request)
+    }
 }
 
 /// Connects to `127.0.0.1:port`.
 pub async fn connect(address: &str) -> Wire {
     let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
-    Wire { channel: endpoint.connect().await.unwrap() }
+    Wire::of(endpoint.connect().await.unwrap())
 }
 
 /// Connects to `127.0.0.1:port`, with so little room for answers that a reader who stalls is felt.
 pub async fn narrow(address: &str) -> Wire {
     let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
     let endpoint = endpoint.initial_stream_window_size(64 * 1024).initial_connection_window_size(64 * 1024);
-    Wire { channel: endpoint.connect().await.unwrap() }
+    Wire::of(endpoint.connect().await.unwrap())
 }
 
 impl Node {
@@ -70,14 +90,31 @@ impl Node {
 }
 
 impl Wire {
+    /// Over a connection that is there, with no credential.
+    pub fn of(channel: Channel) -> Wire {
+        Wire { channel, bears: Bears::default() }
+    }
+
     /// The games' RPCs. Accepts what a client accepts by default: 4 MiB a message.
-    pub fn games(&self) -> GameServiceClient<Channel> {
-        GameServiceClient::new(self.channel.clone())
+    pub fn games(&self) -> GameServiceClient<Line> {
+        GameServiceClient::with_interceptor(self.channel.clone(), self.bears.clone())
     }
 
     /// The auditors' RPCs.
-    pub fn audit(&self) -> AuditServiceClient<Channel> {
-        AuditServiceClient::new(self.channel.clone())
+    pub fn audit(&self) -> AuditServiceClient<Line> {
+        AuditServiceClient::with_interceptor(self.channel.clone(), self.bears.clone())
+    }
+
+    /// The same connection, on which every call bears this token or API key.
+    #[must_use]
+    pub fn bearing(&self, token: &str) -> Wire {
+        self.sending(&format!("Bearer {token}"))
+    }
+
+    /// The same connection, on which every call says this for its authorization.
+    #[must_use]
+    pub fn sending(&self, authorization: &str) -> Wire {
+        Wire { channel: self.channel.clone(), bears: Bears(Some(authorization.parse().unwrap())) }
     }
 
     /// A game to be created: tic-tac-toe until told otherwise.

@@ -211,6 +211,21 @@ impl Client {
         self.call(request, |channel, request| async move { self.audit(channel).compare_books(request).await }).await
     }
 
+    /// A short-lived token for the client of the player at a seat of a game, or, without a seat, for somebody who watches it.
+    pub async fn mint_seat_token(
+        &self,
+        game_id: &str,
+        seat: Option<u32>,
+        ttl: Option<Duration>,
+    ) -> Result<v1::MintSeatTokenResponse, Error> {
+        use v1::mint_seat_token_request::Holder;
+        let holder = Some(seat.map_or(Holder::Spectator(true), Holder::Seat));
+        // A time that the contract cannot say is longer than any limit.
+        let ttl = ttl.map(|ttl| prost_types::Duration { seconds: i64::try_from(ttl.as_secs()).unwrap_or(i64::MAX), nanos: 0 });
+        let request = v1::MintSeatTokenRequest { game_id: game_id.to_owned(), holder, ttl };
+        self.call(request, |channel, request| async move { self.games(channel).mint_seat_token(request).await }).await
+    }
+
     /// The public keys that check receipts and signed books.
     pub async fn keys(&self) -> Result<Vec<v1::PublicKey>, Error> {
         let request = v1::ListKeysRequest {};

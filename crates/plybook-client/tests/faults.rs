@@ -131,6 +131,10 @@ impl GameService for Fake {
         Err(Status::unimplemented("not scripted"))
     }
 
+    async fn mint_seat_token(&self, _: Request<v1::MintSeatTokenRequest>) -> Result<Response<v1::MintSeatTokenResponse>, Status> {
+        Err(Status::unimplemented("not scripted"))
+    }
+
     async fn list_games(&self, _: Request<v1::ListGamesRequest>) -> Result<Response<v1::ListGamesResponse>, Status> {
         Err(Status::unimplemented("not scripted"))
     }

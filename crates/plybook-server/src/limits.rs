@@ -125,6 +125,20 @@ impl Default for Limits {
     }
 }
 
+/// Longest credential in a request's metadata, in bytes.
+pub const BEARER_BYTES_MAX: usize = 8 * 1024;
+/// API keys and names of tenants remembered, those that are none among them.
+pub const CREDENTIALS_REMEMBERED: u64 = 10_000;
+/// API keys and names of tenants looked up at once: games keep the other connections.
+pub const CREDENTIALS_LOOKED_UP: usize = 4;
+/// Calls that wait for such a look.
+pub const CREDENTIALS_WAITING: usize = 256;
+/// How long a token for a seat holds where the caller says nothing.
+pub const SEAT_TOKEN_TTL_DEFAULT: Duration = Duration::from_secs(900);
+/// Checked tokens remembered.
+pub const TOKENS_REMEMBERED: u64 = 20_000;
+/// How long one that is not used is remembered.
+pub const TOKEN_IDLE: Duration = Duration::from_secs(600);
 /// Largest reply, in bytes: what clients accept by default.
 pub const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Largest request of calls that need no credential, health and reflection, in bytes.

@@ -24,6 +24,10 @@ pub enum Refusal {
         /// Why, in one clause, as far as whoever has it may know.
         why: &'static str,
     },
+    /// The keys of the issuer of tokens could not be had.
+    IssuerUnavailable,
+    /// A token for a seat was asked for, and this node has no key to mint one with.
+    SeatTokensUnavailable,
     /// The caller may not do this, whether the game is there or not.
     AccessDenied {
         /// The call.
@@ -195,6 +199,7 @@ impl Refusal {
             Refusal::GameNotFound => Refusal::GameNotFound,
             Refusal::GameReadOnly { head } => Refusal::GameReadOnly { head: *head },
             Refusal::StoreUnavailable => Refusal::StoreUnavailable,
+            Refusal::Busy { limit, most } => Refusal::Busy { limit, most: *most },
             Refusal::ResumeTokenExpired => Refusal::ResumeTokenExpired,
             Refusal::RulesetVersion { id, known } => Refusal::RulesetVersion { id: id.clone(), known: known.clone() },
             Refusal::UnknownRuleset { name, known } => Refusal::UnknownRuleset { name: name.clone(), known: known.clone() },

@@ -10,6 +10,7 @@ pub mod joining;
 pub mod life;
 pub mod page;
 pub mod plan;
+pub mod seat_token;
 pub mod terms;
 
 use std::time::Duration;

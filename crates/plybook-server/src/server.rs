@@ -114,12 +114,12 @@ impl Server {
     pub async fn start(config: Config, parts: Parts) -> Result<Server, ServeError> {
         config.check()?;
         let parts = Parts { store: telemetry::timed(parts.store), ..parts };
-        let authenticator = Authenticator::new(&config.auth).map_err(|refusal| ConfigError(format!("{refusal:?}")))?;
         let tls = config.tls.clone().map(|files| Tls::read(files, config.web.is_some())).transpose()?.map(Arc::new);
         parts.store.ready().await?;
         if let Some(clock) = &parts.steered {
             clock.steer(parts.store.as_ref()).await?;
         }
+        let authenticator = Authenticator::start(&config.auth, Arc::clone(&parts.store), Arc::clone(&parts.clock)).await?;
         // Before anything is settled: what lies behind this is an outage or none.
         let heartbeat = Arc::new(Heartbeat::new(Arc::clone(&parts.store), &config.limits));
         heartbeat.beat().await?;
@@ -145,6 +145,7 @@ impl Server {
             refusals: refusals.lost(),
         });
         let background = background(&service, heartbeat, steered);
+        let looks_at_keys = authenticator.background();
         let sweeper = Sweeper::new(Arc::clone(&games), clock, draining.clone(), &config.limits);
         let chores = vec![tokio::spawn(sweeper.run()), tokio::spawn(Arc::clone(&games).play_bots())];
         let stopped = CancellationToken::new();
@@ -153,7 +154,8 @@ impl Server {
         announce(&health, true).await;
         let serving = tokio::spawn(serving);
         let watcher = tokio::spawn(follow_store(health.clone(), Arc::clone(&readiness), Arc::clone(&store), draining.clone()));
-        let background = background.into_iter().chain([watcher]).chain(tls.map(|tls| tokio::spawn(tls.follow()))).collect();
+        let background = background.into_iter().chain(looks_at_keys).chain([watcher]);
+        let background = background.chain(tls.map(|tls| tokio::spawn(tls.follow()))).collect();
         let drain_timeout = config.limits.drain_timeout;
         Ok(Server {
             address,
@@ -283,7 +285,7 @@ fn service(config: &Config, parts: Parts, refusals: RefusalLog, heartbeat: Arc<H
     let games = Games::new(means, limits);
     let imports = Arc::new(Semaphore::new(limits.imports.min(Semaphore::MAX_PERMITS)));
     let (games, slots) = (Arc::new(games), Slots::new(limits));
-    Service { games, thinking, hub, clock, slots, imports, limits: limits.clone(), keys, draining }
+    Service { games, thinking, hub, clock, slots, imports, limits: limits.clone(), keys, auth: config.auth.clone(), draining }
 }
 
 /// Health says SERVING while the store is ready.

@@ -25,6 +25,7 @@ mod list_rulesets;
 mod list_strategies;
 mod listing;
 mod make_move;
+mod mint_seat_token;
 mod offer_draw;
 mod offer_undo;
 mod rematch;
@@ -48,7 +49,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::auth::Rpc;
+use crate::auth::{AuthConfig, Rpc};
 use crate::clock::Clock;
 use crate::games::Games;
 use crate::games::pinning::Strategies;
@@ -69,6 +70,7 @@ pub struct Service {
     pub(crate) imports: Arc<Semaphore>,
     pub(crate) limits: Limits,
     pub(crate) keys: Arc<Keys>,
+    pub(crate) auth: AuthConfig,
     pub(crate) draining: CancellationToken,
 }
 
@@ -163,6 +165,11 @@ impl GameService for GameRpc {
 
     async fn get_game(&self, request: Request<v1::GetGameRequest>) -> Result<Response<v1::GetGameResponse>, Status> {
         Ok(reply(get_game::answer(&self.0, request).await?))
+    }
+
+    async fn mint_seat_token(&self, request: Request<v1::MintSeatTokenRequest>) -> Result<Response<v1::MintSeatTokenResponse>, Status> {
+        let audited = Audited::begin(Rpc::MintSeatToken, &request, &request.get_ref().game_id);
+        audited.ended(mint_seat_token::answer(&self.0, request).await.map_err(Status::from)).map(reply)
     }
 
     async fn list_games(&self, request: Request<v1::ListGamesRequest>) -> Result<Response<v1::ListGamesResponse>, Status> {

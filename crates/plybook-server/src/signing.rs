@@ -52,6 +52,11 @@ impl SigningKey {
         Receipt::new(head, self.sign(&head))
     }
 
+    /// For what else signs by it.
+    pub(crate) const fn dalek(&self) -> &ed25519_dalek::SigningKey {
+        &self.key
+    }
+
     /// For the key's own file and nothing else.
     pub(crate) fn reveal(&self) -> [u8; 32] {
         self.key.to_bytes()

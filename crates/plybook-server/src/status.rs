@@ -57,15 +57,11 @@ impl Answer {
     fn of(refusal: Refusal) -> Answer {
         use ErrorReason as R;
         match refusal {
-            Refusal::CredentialsMissing => Answer::new(
-                Code::Unauthenticated,
-                R::CredentialsMissing,
-                "a credential is required: metadata \"authorization\" with \"Bearer\" and a token or an API key",
-            ),
-            Refusal::CredentialsInvalid { why } => {
-                Answer::new(Code::Unauthenticated, R::CredentialsInvalid, format!("the credential does not hold: {why}"))
-            }
+            Refusal::CredentialsMissing => Answer::no_credential(),
+            Refusal::CredentialsInvalid { why } => Answer::bad_credential(why),
+            Refusal::IssuerUnavailable => Answer::no_issuer(),
             Refusal::AccessDenied { rpc, role } => Answer::denied(rpc, role),
+            Refusal::SeatTokensUnavailable => Answer::no_seat_tokens(),
             Refusal::InvalidField { field, why } => Answer::field(field, why),
             Refusal::InvalidRequestId => {
                 Answer::new(Code::InvalidArgument, R::InvalidRequestId, "request_id: a UUID is required; repeat the same one to retry")
@@ -122,6 +118,25 @@ impl Answer {
                 Answer::new(Code::Internal, R::Internal, "internal error").with("trace_id", trace_id)
             }
         }
+    }
+
+    fn no_credential() -> Answer {
+        let why = "a credential is required: metadata \"authorization\" with \"Bearer\" and a token or an API key";
+        Answer::new(Code::Unauthenticated, ErrorReason::CredentialsMissing, why)
+    }
+
+    fn bad_credential(why: &str) -> Answer {
+        Answer::new(Code::Unauthenticated, ErrorReason::CredentialsInvalid, format!("the credential does not hold: {why}"))
+    }
+
+    fn no_issuer() -> Answer {
+        let why = "the keys of the issuer of tokens could not be had; retry, with the same request_id if there was one";
+        Answer::new(Code::Unavailable, ErrorReason::StoreUnavailable, why).retry(RETRY_LATER)
+    }
+
+    fn no_seat_tokens() -> Answer {
+        let why = "this server mints no tokens for seats: it has no --seat-token-key";
+        Answer::new(Code::FailedPrecondition, ErrorReason::SeatTokensUnavailable, why)
     }
 
     fn denied(rpc: &str, role: &str) -> Answer {
@@ -296,6 +311,8 @@ impl Verdict {
             Refusal::CredentialsMissing
             | Refusal::CredentialsInvalid { .. }
             | Refusal::AccessDenied { .. }
+            | Refusal::IssuerUnavailable
+            | Refusal::SeatTokensUnavailable
             | Refusal::RequestIdReused(Original::Game(_))
             | Refusal::InvalidField { .. }
             | Refusal::InvalidRequestId

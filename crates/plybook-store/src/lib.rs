@@ -3,6 +3,7 @@
 //! | module | the noun |
 //! | --- | --- |
 //! | [`store`] | the trait, and what goes in and comes out |
+//! | [`credentials`] | tenants, and the API keys that are kept of them |
 //! | [`feed`] | every entry of a tenant's games in one order |
 //! | [`foreign`] | a book that was played elsewhere |
 //! | [`postgres`] | many nodes over one database |
@@ -25,6 +26,7 @@
 //! knows SQL. A store keeps text and digests and never asks what they mean.
 
 pub mod counts;
+pub mod credentials;
 pub mod due;
 pub mod error;
 mod fault;
@@ -44,6 +46,7 @@ pub mod store;
 pub mod wake;
 
 pub use counts::{AppendCounts, ReplicaCounts, Vitals, WakeCounts};
+pub use credentials::{ApiKey, ApiKeyId, Credentials, Tenant};
 pub use due::{Arms, Claimed, DueChange, DueKey, DueKind, DueSoon, StoredDue};
 pub use error::Error;
 pub use feed::{FeedCursor, FeedPage, FeedRow, Heading, Holder};

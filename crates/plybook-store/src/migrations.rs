@@ -18,8 +18,14 @@ use crate::fault::classify;
 /// Number, name and text of each migration, ascending.
 type Script = (i64, &'static str, &'static str);
 
-pub(crate) const POSTGRES: &[Script] = &[(1, "books", include_str!("../../../migrations/postgres/0001_books.sql"))];
-pub(crate) const SQLITE: &[Script] = &[(1, "books", include_str!("../../../migrations/sqlite/0001_books.sql"))];
+pub(crate) const POSTGRES: &[Script] = &[
+    (1, "books", include_str!("../../../migrations/postgres/0001_books.sql")),
+    (2, "expand: credentials", include_str!("../../../migrations/postgres/0002_credentials.sql")),
+];
+pub(crate) const SQLITE: &[Script] = &[
+    (1, "books", include_str!("../../../migrations/sqlite/0001_books.sql")),
+    (2, "expand: credentials", include_str!("../../../migrations/sqlite/0002_credentials.sql")),
+];
 
 /// How the name of a migration begins that the build before it goes on beside.
 const EXPANDS: &str = "expand: ";

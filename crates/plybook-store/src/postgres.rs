@@ -29,6 +29,7 @@ mod append;
 mod batch;
 mod connect;
 mod create;
+mod credentials;
 mod due;
 mod feed;
 pub mod floor;

@@ -7,6 +7,7 @@ use plybook_core::limits::SNAPSHOT_BYTES_MAX;
 use plybook_core::{Digest, Seed, Seq, Time, Uuid};
 use sqlx::{ColumnIndex, Database, Decode, Row, Type};
 
+use crate::credentials::{ApiKey, ApiKeyId};
 use crate::due::{Claimed, DueKey, StoredDue, kind_from};
 use crate::error::Error;
 use crate::fault::classify;
@@ -18,12 +19,14 @@ use crate::store::{Append, GameKey, Nearest, Snapshot, State, StoredEntry, Summa
 pub(crate) trait Columns {
     fn number(&self, column: &str) -> Result<i32, Error>;
     fn wide(&self, column: &str) -> Result<i64, Error>;
+    fn wide_if_any(&self, column: &str) -> Result<Option<i64>, Error>;
     fn is_there(&self, column: &str) -> Result<bool, Error>;
     fn text(&self, column: &str) -> Result<String, Error>;
     fn text_if_any(&self, column: &str) -> Result<Option<String>, Error>;
     fn bytes32(&self, column: &str) -> Result<[u8; 32], Error>;
     fn bytes(&self, column: &str) -> Result<Vec<u8>, Error>;
     fn uuid(&self, column: &str) -> Result<Uuid, Error>;
+    fn uuid_if_any(&self, column: &str) -> Result<Option<Uuid>, Error>;
 
     /// An entry whose columns begin with `prefix`.
     fn entry(&self, prefix: &str) -> Result<StoredEntry, Error> {
@@ -54,12 +57,11 @@ pub(crate) trait Columns {
     /// A refused request of this game; times are stored in different ways.
     fn refusal(&self, key: GameKey, at: Time) -> Result<StoredRefusal, Error> {
         let seq = |column: &str| u32::try_from(self.wide(column)?).map(Seq).map_err(|_| Error::Corrupt(format!("{column} is no entry's")));
-        let seat = self.is_there("seat")?.then(|| self.number("seat")).transpose()?;
         let refused = Refused {
             key,
             at,
             principal: self.text("principal")?,
-            seat: seat.map(|seat| u8::try_from(seat).map_err(|_| Error::Corrupt(format!("seat {seat}")))).transpose()?,
+            seat: self.seat_if_any("seat")?,
             asked: self.text("asked")?,
             request_id: self.uuid("request_id")?,
             expected: seq("expected_seq")?,
@@ -76,6 +78,26 @@ pub(crate) trait Columns {
         let imported = Time::parse(&imported).ok_or_else(|| Error::Corrupt(format!("the time of an import is {imported:?}")))?;
         let (by, signature) = (self.text("foreign_imported_by")?, self.text_if_any("foreign_signature")?);
         Ok(Some(Foreign { imported, by, signature }))
+    }
+
+    /// An API key; times are stored in different ways.
+    fn api_key(&self, created: Time, expires: Option<Time>, revoked: Option<Time>) -> Result<ApiKey, Error> {
+        Ok(ApiKey {
+            id: ApiKeyId { tenant: TenantId(self.number("tenant_id")?), id: self.text("id")? },
+            name: self.text("name")?,
+            role: self.text("role")?,
+            game: self.uuid_if_any("game_id")?,
+            seat: self.seat_if_any("seat")?,
+            secret_hash: self.bytes32("secret_hash")?,
+            created,
+            expires,
+            revoked,
+        })
+    }
+
+    fn seat_if_any(&self, column: &str) -> Result<Option<u8>, Error> {
+        let seat = self.is_there(column)?.then(|| self.number(column)).transpose()?;
+        seat.map(|seat| u8::try_from(seat).map_err(|_| Error::Corrupt(format!("seat {seat}")))).transpose()
     }
 
     /// A row that was just claimed; times are stored in different ways.
@@ -137,6 +159,10 @@ where
         self.try_get(column).map_err(classify)
     }
 
+    fn wide_if_any(&self, column: &str) -> Result<Option<i64>, Error> {
+        self.try_get(column).map_err(classify)
+    }
+
     fn is_there(&self, column: &str) -> Result<bool, Error> {
         self.try_get::<Option<i32>, _>(column).map(|number| number.is_some()).map_err(classify)
     }
@@ -159,6 +185,10 @@ where
     }
 
     fn uuid(&self, column: &str) -> Result<Uuid, Error> {
+        self.try_get(column).map_err(classify)
+    }
+
+    fn uuid_if_any(&self, column: &str) -> Result<Option<Uuid>, Error> {
         self.try_get(column).map_err(classify)
     }
 }

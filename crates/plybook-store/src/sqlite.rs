@@ -19,6 +19,7 @@
 
 mod busy;
 mod connect;
+mod credentials;
 mod due;
 mod feed;
 mod import;

@@ -10,6 +10,7 @@ pub use plybook_core::game::State;
 use plybook_core::{Digest, Seed, Seq, Time, Uuid};
 
 use crate::counts::Vitals;
+use crate::credentials::Credentials;
 use crate::due::{Arms, Claimed, DueChange, DueSoon, StoredDue};
 use crate::error::Error;
 pub use crate::feed::{FeedCursor, FeedPage, FeedRow, Heading, Holder};
@@ -17,7 +18,7 @@ pub use crate::foreign::{Foreign, ForeignBook, Import};
 use crate::outage::Outage;
 use crate::refused::{Refused, StoredRefusal};
 
-/// A tenant's number. Until there are credentials everything belongs to [`TenantId::DEFAULT`].
+/// A tenant's number. Without authentication everything belongs to [`TenantId::DEFAULT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TenantId(pub i32);
 
@@ -184,7 +185,7 @@ pub struct Summary {
 
 /// Where books are kept.
 #[async_trait]
-pub trait Store: Send + Sync + 'static {
+pub trait Store: Credentials {
     /// Creates a game: header, seed, lists and the lines given to it, all or nothing, durable before the answer.
     async fn create(&self, game: NewGame) -> Result<Create, Error>;
 

@@ -100,6 +100,13 @@ impl Database {
         }
     }
 
+    /// Opens the store to change what is beside books; its schema must be this build's.
+    pub(crate) async fn administer(&self) -> anyhow::Result<Arc<dyn Store>> {
+        let store = self.open().await?;
+        store.ready().await.map_err(sentence)?;
+        Ok(store)
+    }
+
     /// Opens the store to look at it as it is: nothing is made and nothing migrated.
     pub(crate) async fn look(&self) -> anyhow::Result<Arc<dyn Store>> {
         let store = self.look_at().await?;

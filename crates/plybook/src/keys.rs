@@ -52,6 +52,11 @@ impl SigningArgs {
 
 /// The public keys in these files.
 pub(crate) fn public_keys(files: &[PathBuf]) -> anyhow::Result<PublicKeys> {
+    Ok(public_key_list(files)?.into_iter().collect())
+}
+
+/// The same, in the order of the files.
+pub(crate) fn public_key_list(files: &[PathBuf]) -> anyhow::Result<Vec<PublicKey>> {
     let read = files.iter().map(|file| key_file::public(file)).collect::<Result<Vec<_>, _>>();
     Ok(read.map_err(|error| usage(error.to_string()))?.into_iter().flatten().collect())
 }

@@ -28,6 +28,8 @@ mod settings;
 mod sink;
 mod suggest;
 mod tail;
+mod tenant;
+mod token;
 mod typed;
 mod verify;
 mod version;
@@ -85,6 +87,10 @@ enum Command {
     Suggest(suggest::SuggestArgs),
     /// Says what every legal action is worth and who threatens what, on the board too
     Analyze(analyze::AnalyzeArgs),
+    /// Makes and lists tenants: whose games there are
+    Tenant(tenant::TenantArgs),
+    /// Makes, lists and revokes API keys, and has tokens for seats minted
+    Token(token::TokenArgs),
     /// Makes a key to sign with, and prints its public half
     Keygen(keys::KeygenArgs),
     /// Lists the public keys of a server
@@ -126,6 +132,8 @@ async fn done(asked: Command, command: &clap::Command, given: &Given) -> anyhow:
         Command::Compare(args) => compare::run(args).await,
         Command::Suggest(args) => suggest::run(args).await,
         Command::Analyze(args) => analyze::run(args).await,
+        Command::Tenant(args) => tenant::run(args).await,
+        Command::Token(args) => token::run(args).await,
         Command::Keygen(args) => keys::generate(&args),
         Command::Keys(args) => keys::list(args).await,
         Command::Import(args) => import::run(args).await,

@@ -3,6 +3,7 @@
 //! Invariant: what cannot work is said in one sentence before anything is opened; SIGTERM and Ctrl-C
 //! let the node go without losing a move.
 
+mod auth;
 mod edge;
 mod exposure;
 mod rates;
@@ -20,6 +21,7 @@ use plybook_server::telemetry::{PageAddress, Telemetry};
 use plybook_server::{Config, Parts, Server};
 use tokio::signal::unix::{SignalKind, signal};
 
+use self::auth::AuthArgs;
 use crate::database::{Database, DatabaseArgs};
 use crate::exit::usage;
 use crate::keys::SigningArgs;
@@ -50,6 +52,8 @@ pub(crate) struct ServeArgs {
     wake: WakeArgs,
     #[command(flatten)]
     signing: SigningArgs,
+    #[command(flatten)]
+    auth: AuthArgs,
     #[command(flatten)]
     exposure: ExposureArgs,
     #[command(flatten)]
@@ -235,7 +239,7 @@ impl ServeArgs {
             tls: self.tls.read()?,
             rates: self.rates.read()?,
             web: self.web.read()?,
-            ..Config::default()
+            auth: self.auth.read()?,
         })
     }
 }

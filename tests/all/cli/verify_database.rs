@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures::{StreamExt as _, stream};
 use plybook_core::Uuid;
 use plybook_tests::forgery::forged;
+use plybook_tests::injected::over_sqlite;
 use plybook_tests::node;
 use plybook_tests::postgres::{self, TestDatabase};
 use plybook_tests::table::table;
@@ -253,4 +254,30 @@ async fn an_imported_book_that_no_rules_accept_is_told_and_stands_in_nobodys_way
     for (id, at) in [(4, 4), (3, 3)] {
         assert!(ran.out.contains(&format!("game {}: BROKEN: entry {at}: ", Uuid::from_u128(id))), "{ran:?}");
     }
+}
+
+/// Every tenant's games, or one's; and the walk goes on where it ended, whoever the game belongs to.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_games_of_every_tenant_are_walked() {
+    let mut local = over_sqlite().await.auth(plybook_tests::keyring::keys_alone()).start().await;
+    let mut games = Vec::new();
+    for tenant in ["one", "other"] {
+        let wire = local.service(tenant).await;
+        let mut ids = [wire.game().await.id, wire.game().await.id];
+        // The order of ids is that of the walk, also of two from the same millisecond.
+        ids.sort();
+        games.push(ids);
+    }
+    local.drain().await;
+    let file = local.file();
+    let walked = |args: &[&str]| -> Vec<String> {
+        let told = objects(&verify(file.to_str().unwrap(), &[&["--json"], args].concat()).ok());
+        told.iter().filter_map(|told| told["game_id"].as_str().map(str::to_owned)).collect()
+    };
+    let [[first, second], [third, fourth]] = [&games[0], &games[1]].map(|games| games.clone());
+    assert_eq!(walked(&[]), [&second, &first, &fourth, &third].map(String::clone));
+    assert_eq!(walked(&["--tenant", "other"]), [&fourth, &third].map(String::clone));
+    assert_eq!(walked(&["--resume-after", &second]), [&first, &fourth, &third].map(String::clone));
+    assert_eq!(walked(&["--resume-after", &fourth]), std::slice::from_ref(&third));
+    verify(file.to_str().unwrap(), &["--tenant", "nobody"]).fails(2, "there is no tenant \"nobody\"");
 }

@@ -98,6 +98,8 @@ pub(crate) async fn walk(game: &PlayedGame, told: &mut Told) {
     while let Some(piece) = book.message().await.unwrap() {
         told.message("GetBook", &piece);
     }
+    let holder = Some(v1::mint_seat_token_request::Holder::Seat(0));
+    told.reply("MintSeatToken", games.mint_seat_token(v1::MintSeatTokenRequest { game_id: id.clone(), holder, ttl: None }).await);
     told.reply("ListKeys", wire.audit().list_keys(v1::ListKeysRequest {}).await);
     told.reply("VerifyGame", wire.audit().verify_game(v1::VerifyGameRequest { game_id: id.clone() }).await);
     // With itself, and with a game of other moves: both positions, both lines.

@@ -1,5 +1,6 @@
 //! Every reason of the contract is provoked and read as a client reads it.
 
+mod callers;
 mod living;
 
 use std::sync::Arc;
@@ -42,8 +43,7 @@ async fn every_reason_is_provoked() {
         }
     }
     let contract = include_str!("../../../proto/plybook/v1/error_reason.proto");
-    let later = ["UNSPECIFIED", "CREDENTIALS_MISSING", "CREDENTIALS_INVALID"];
-    let later = [&later[..], &["ACCESS_DENIED"]].concat();
+    let later = ["UNSPECIFIED"];
     let written = contract.lines().filter_map(|line| line.trim().strip_prefix("ERROR_REASON_")?.split(' ').next());
     let missing: Vec<&str> = written.filter(|name| !provoked.contains(name) && !later.contains(name)).collect();
     assert!(missing.is_empty(), "{missing:?} are not provoked");
@@ -55,7 +55,11 @@ async fn provoke(reason: ErrorReason, bench: Bench) -> Option<Refused> {
     let refused = match reason {
         R::ResumeTokenInvalid => bench.wire.feed().from("00").refused().await.only(&[]).clone(),
         R::ResumeTokenExpired => token_expired(&bench).await,
-        R::Unspecified | R::CredentialsMissing | R::CredentialsInvalid | R::AccessDenied => return None,
+        R::Unspecified => return None,
+        R::CredentialsMissing => callers::missing().await,
+        R::CredentialsInvalid => callers::invalid().await,
+        R::AccessDenied => callers::denied().await,
+        R::SeatTokensUnavailable => callers::no_seat_tokens(&bench).await,
         R::SeatIsBot => living::seat_is_bot(&bench).await,
         R::OfferNotAllowed => living::offer_not_allowed(&bench).await,
         R::AbortNotAllowed => living::abort_not_allowed(&bench).await,

@@ -144,7 +144,7 @@ impl Line {
         work.await
     }
 
-    fn inner(&self) -> &dyn Store {
+    pub(super) fn inner(&self) -> &dyn Store {
         self.shelf.inner()
     }
 }

@@ -44,6 +44,7 @@ rpcs![
     AbortGame,
     CloseGame,
     RemoveSeat,
+    MintSeatToken,
     GetGame,
     StreamEvents,
     ListLegalActions,
@@ -103,7 +104,7 @@ pub const fn reaches(rpc: Rpc) -> [Reach; 5] {
         | Rpc::ClaimAbsence => [Tenant, OwnSeat, Nothing, Nothing, Nothing],
         Rpc::AbortGame => [Tenant, OwnSeat, Nothing, Nothing, NoSeat],
         Rpc::CloseGame | Rpc::RemoveSeat => [Tenant, Nothing, Nothing, Nothing, NoSeat],
-        Rpc::ImportBook => [Tenant, Nothing, Nothing, Nothing, Tenant],
+        Rpc::ImportBook | Rpc::MintSeatToken => [Tenant, Nothing, Nothing, Nothing, Tenant],
         Rpc::CreateGame | Rpc::ForkGame | Rpc::Rematch => [Tenant, Nothing, Nothing, Nothing, Nothing],
     }
 }

@@ -3,18 +3,19 @@
 //! Invariants: a refusal depends on the credential and the request alone, never on whether a game is there; what is
 //! appended to a game went through [`Caller::may_act`], because nothing else makes a [`Permitted`].
 
+use plybook_core::Seat;
 use plybook_core::header::Principal;
-use plybook_core::{Seat, Time};
 use plybook_store::{GameKey, TenantId};
 use uuid::Uuid;
 
 use super::access::{Reach, Rpc, reaches};
+use super::tenure::Tenure;
 use super::{Role, principal};
 use crate::refusal::Refusal;
 use crate::requests::Asked;
 
 /// Who is calling, for which tenant, and as what.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Caller {
     /// Whose games they see.
     pub tenant: TenantId,
@@ -22,8 +23,8 @@ pub struct Caller {
     pub principal: Principal,
     /// As what.
     pub role: Role,
-    /// When the credential ends, where it does: a stream of theirs ends with it.
-    pub until: Option<Time>,
+    /// Until when the credential goes on to hold: a stream of theirs ends with it.
+    pub tenure: Tenure,
 }
 
 /// A request to a game that its caller may make.
@@ -40,7 +41,7 @@ impl Caller {
     /// Everybody, where authentication is off: the service of the tenant `default`.
     pub fn anonymous() -> Result<Caller, Refusal> {
         let principal = Principal::parse(principal::ANONYMOUS).ok_or_else(|| Refusal::internal("the principal's name is not one"))?;
-        Ok(Caller { tenant: TenantId::DEFAULT, principal, role: Role::Service, until: None })
+        Ok(Caller { tenant: TenantId::DEFAULT, principal, role: Role::Service, tenure: Tenure::default() })
     }
 
     /// The key of a game of this caller's tenant, which says nothing of what they may do with it.
@@ -87,7 +88,12 @@ impl Caller {
     }
 
     fn allowed(&self, rpc: Rpc, allowed: bool) -> Result<(), Refusal> {
-        if allowed { Ok(()) } else { Err(Refusal::AccessDenied { rpc: rpc.name(), role: self.role.name() }) }
+        if allowed { Ok(()) } else { Err(self.denied(rpc)) }
+    }
+
+    /// What they are told who may not.
+    pub const fn denied(&self, rpc: Rpc) -> Refusal {
+        Refusal::AccessDenied { rpc: rpc.name(), role: self.role.name() }
     }
 }
 

@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use futures::future::Either;
 use http::{Request, Response};
 use tonic::Status;
 use tonic::body::Body;
@@ -20,14 +21,14 @@ use crate::telemetry;
 const CONTRACT: &str = "/plybook.v1.";
 
 /// Puts [`Authenticated`] around a service.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct AuthLayer {
     /// Who reads the credentials.
     pub authenticator: Arc<Authenticator>,
 }
 
 /// A service whose calls have callers.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Authenticated<S> {
     inner: S,
     authenticator: Arc<Authenticator>,
@@ -49,7 +50,8 @@ where
 {
     type Response = Response<Body>;
     type Error = S::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, S::Error>> + Send>>;
+    /// As it is where nothing is looked at.
+    type Future = Either<S::Future, Pin<Box<dyn Future<Output = Result<Response<Body>, S::Error>> + Send>>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(context)
@@ -57,17 +59,17 @@ where
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
         if !request.uri().path().starts_with(CONTRACT) {
-            return Box::pin(self.inner.call(request));
+            return Either::Left(self.inner.call(request));
         }
         if let Some(everybody) = self.authenticator.everybody() {
             request.extensions_mut().insert(everybody.clone());
-            return Box::pin(self.inner.call(request));
+            return Either::Left(self.inner.call(request));
         }
         let authenticator = Arc::clone(&self.authenticator);
         // The one that said it is ready is the one that must be called.
         let ready = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, ready);
-        Box::pin(async move {
+        Either::Right(Box::pin(async move {
             match authenticator.caller(request.headers(), request.extensions()).await {
                 Ok(caller) => {
                     request.extensions_mut().insert(caller);
@@ -78,6 +80,6 @@ where
                     Ok(Status::from(refusal).into_http())
                 }
             }
-        })
+        }))
     }
 }

@@ -1,13 +1,15 @@
 //! What ends a stream before its time, whoever it serves.
 //!
-//! Invariant: nothing that a stream waits for keeps it beyond its caller's deadline, or keeps a node
-//! from going away.
+//! Invariant: nothing that a stream waits for keeps it beyond its caller's deadline or credential, or keeps a
+//! node from going away.
 
 use std::future::{Future, pending};
 
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use crate::auth::Caller;
+use crate::auth::tenure::Tenure;
 use crate::deadline::Deadline;
 use crate::refusal::Refusal;
 
@@ -18,13 +20,16 @@ pub struct Ends {
     draining: CancellationToken,
     /// When the caller's time is over.
     deadline: Option<Instant>,
+    /// When the caller's credential is.
+    tenure: Tenure,
 }
 
 impl Ends {
     /// Of the stream that this request opens.
     pub fn of<T>(request: &tonic::Request<T>, draining: &CancellationToken) -> Ends {
         let deadline = request.extensions().get::<Deadline>().and_then(|deadline| deadline.asked);
-        Ends { draining: draining.clone(), deadline }
+        let tenure = request.extensions().get::<Caller>().map(|caller| caller.tenure.clone()).unwrap_or_default();
+        Ends { draining: draining.clone(), deadline, tenure }
     }
 
     /// Whether one of them has come.
@@ -32,6 +37,7 @@ impl Ends {
         if self.draining.is_cancelled() {
             return Err(Refusal::Draining);
         }
+        self.tenure.check()?;
         match self.deadline {
             Some(deadline) if Instant::now() >= deadline => Err(Refusal::Deadline),
             _ => Ok(()),
@@ -50,6 +56,7 @@ impl Ends {
             biased;
             () = self.draining.cancelled() => Err(Refusal::Draining),
             () = at_deadline => Err(Refusal::Deadline),
+            over = self.tenure.over() => Err(over),
             done = work => Ok(done),
         }
     }

@@ -3,6 +3,8 @@
 //! Invariant: it is there only where metrics are wanted, so that elsewhere nothing stands between a node and its store; and it
 //! changes no answer.
 
+mod credentials;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

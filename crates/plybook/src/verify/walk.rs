@@ -43,6 +43,9 @@ pub(super) struct WalkArgs {
     /// Go on after this game, the one that an earlier walk named last
     #[arg(long, value_name = "GAME", requires = "database", conflicts_with = "files")]
     resume_after: Option<String>,
+    /// Only the games of this tenant; of all where none is named
+    #[arg(long, value_name = "NAME", requires = "database", conflicts_with = "files")]
+    tenant: Option<String>,
     /// Before a deploy: count verdicts by ruleset and version, name at most 20 games (--json names all), and take a
     /// database whose schema is still the one of a build before this
     #[arg(long, requires = "database", conflicts_with = "files")]
@@ -61,7 +64,8 @@ pub(super) async fn run(args: &WalkArgs, bots: bool, json: bool) -> anyhow::Resu
     let database = DatabaseArgs::of(args.database.clone().flatten(), AT_ONCE as u32 + 1).read()?;
     let store = if args.against_build { database.look_before_deploy().await? } else { database.look().await? };
     let tally = Tally::after(after, bots);
-    let mut walk = Walk { json, against_build: args.against_build, bar: bar(), screen: Screen::new(), tally };
+    let tenant = args.tenant.clone();
+    let mut walk = Walk { tenant, json, against_build: args.against_build, bar: bar(), screen: Screen::new(), tally };
     let asking = bots.then(|| Asking::beside(walk.bar.clone()));
     let ended = tokio::select! {
         ended = walk.every_game(store.as_ref(), asking.as_ref()) => ended.map(|()| End::Finished),
@@ -96,6 +100,7 @@ enum End {
 }
 
 struct Walk {
+    tenant: Option<String>,
     json: bool,
     against_build: bool,
     bar: ProgressBar,
@@ -104,9 +109,39 @@ struct Walk {
 }
 
 impl Walk {
+    /// Of every tenant, or of the one that was named; from where the walk before this one ended.
     async fn every_game(&mut self, store: &dyn Store, asking: Option<&Asking>) -> anyhow::Result<()> {
-        let (registry, tenant) = (Registry::standard(), TenantId::DEFAULT);
+        let mut tenants = store.tenants().await?;
+        if let Some(name) = &self.tenant {
+            tenants.retain(|tenant| tenant.name == *name);
+            if tenants.is_empty() {
+                return Err(usage(format!("--tenant: there is no tenant {name:?}")));
+            }
+        }
         let mut before = self.tally.last;
+        let mut begins = 0;
+        if let Some(game) = before {
+            for (at, tenant) in tenants.iter().enumerate() {
+                if store.last(GameKey { tenant: tenant.id, game }).await?.is_some() {
+                    begins = at;
+                    break;
+                }
+            }
+        }
+        for tenant in &tenants[begins..] {
+            self.games_of(tenant.id, before.take(), store, asking).await?;
+        }
+        Ok(())
+    }
+
+    async fn games_of(
+        &mut self,
+        tenant: TenantId,
+        mut before: Option<Uuid>,
+        store: &dyn Store,
+        asking: Option<&Asking>,
+    ) -> anyhow::Result<()> {
+        let registry = Registry::standard();
         loop {
             let page = store.list(tenant, &Filter::default(), before, PAGE).await?;
             let Some(oldest) = page.last().map(|summary| summary.game) else { return Ok(()) };
