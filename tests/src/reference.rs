@@ -61,7 +61,7 @@ impl<'a> Pages<'a> {
 
     fn paragraphs(&self, path: &[i32]) -> String {
         let text = self.comments.get(path).copied().unwrap_or_default();
-        with_links(&text.lines().map(str::trim).collect::<Vec<_>>().join("\n").trim())
+        with_links(text.lines().map(str::trim).collect::<Vec<_>>().join("\n").trim())
     }
 
     fn services(&self, page: &mut String) {
