@@ -1,7 +1,7 @@
 //! Who may do what: credentials, roles and tenants, over real connections.
 
 mod api_keys;
-mod calls;
+pub(crate) mod calls;
 mod keys_of_issuers;
 mod matrix;
 mod pages;

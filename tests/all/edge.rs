@@ -7,6 +7,7 @@ mod bodies;
 mod connections;
 mod credentials;
 mod exposure;
+mod identity;
 mod leaving;
 mod rates;
 mod slow;

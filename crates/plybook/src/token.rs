@@ -45,7 +45,7 @@ enum Task {
     Revoke {
         #[command(flatten)]
         database: DatabaseArgs,
-        /// Which, as `plybook token list` prints it
+        /// Which, as `plybook token list` prints it; a whole key does as well, where one was found that nobody should have
         #[arg(value_parser = key_id)]
         id: ApiKeyId,
     },
@@ -94,7 +94,8 @@ struct Mint {
 }
 
 fn key_id(text: &str) -> Result<ApiKeyId, String> {
-    parse_id(text).ok_or_else(|| "is no id of a key, such as 1-9f86d081884c7d65".to_owned())
+    let whole = || KeyText::parse(text).map(|key| key.id().clone());
+    parse_id(text).or_else(whole).ok_or_else(|| "is no id of a key, such as 1-9f86d081884c7d65".to_owned())
 }
 
 /// A number and a unit.

@@ -6,14 +6,14 @@ use prost::Message as _;
 use tonic::{Response, Status};
 
 /// The names of every call of the contract.
-pub(super) fn names() -> Vec<String> {
+pub(crate) fn names() -> Vec<String> {
     let set = prost_types::FileDescriptorSet::decode(plybook_proto::DESCRIPTOR_SET).unwrap();
     let files = set.file.into_iter().filter(|file| file.package() == "plybook.v1");
     files.flat_map(|file| file.service).flat_map(|service| service.method).map(|method| method.name().to_owned()).collect()
 }
 
 /// Makes a call; of a stream, its first frame.
-pub(super) async fn call(name: &str, wire: &Wire, game: &str, seat: u32) -> Result<(), Status> {
+pub(crate) async fn call(name: &str, wire: &Wire, game: &str, seat: u32) -> Result<(), Status> {
     let about = About { wire, game: game.to_owned(), seat: Some(seat), request_id: fresh() };
     match name {
         "GetGame" | "StreamEvents" | "ListLegalActions" | "ListGames" | "ListRulesets" | "ListStrategies" | "SuggestMove"

@@ -34,7 +34,7 @@ impl Told {
         self.text += &format!("{message:?}");
     }
 
-    fn refusal(&mut self, status: &tonic::Status) {
+    pub(crate) fn refusal(&mut self, status: &tonic::Status) {
         self.bytes.extend(status.details());
         self.text += &format!("{status:?}");
     }

@@ -10,6 +10,7 @@ use plybook_tests::node::{self, Node, root};
 use plybook_tests::patience::until;
 use plybook_tests::postgres;
 use plybook_tests::refused::Refused;
+use plybook_tests::wire::Wire;
 
 use super::with_page;
 
@@ -158,6 +159,50 @@ async fn numbers_are_those_of_what_was_done() {
     assert!(read.sum("plybook_cache_lookups_total", &[("cache", "tables"), ("result", "hit")]) > 0.0);
     assert_eq!(read.sum("plybook_game_remembered", &[("state", "closed")]), 3.0);
     assert_eq!(read.sum("plybook_node_ready", &[]), 1.0);
+}
+
+/// Whoever is sent away is counted by why, and by which call.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn callers_who_are_sent_away_are_counted_by_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("books.db").to_str().unwrap().to_owned();
+    let made = |args: &[&str]| {
+        let command = std::process::Command::new(node::binary()).args(args).args(["--database", &file]).output().unwrap();
+        String::from_utf8(command.stdout).unwrap().trim().to_owned()
+    };
+    made(&["tenant", "create", "shop"]);
+    let key = made(&["token", "create", "--tenant", "shop", "--role", "service", "--name", "svc/rooms"]);
+    let flags = ["--auth", "required", "--rate-per-tenant", "1", "--rate-burst", "6", "--streams-per-tenant", "1", "--log", "error"];
+    let node = with_page(node::over(&file)).with(&flags).start();
+    let bare = node.wire().await;
+    let rulesets = |wire: &Wire| {
+        let mut games = wire.games();
+        async move { games.list_rulesets(v1::ListRulesetsRequest::default()).await }
+    };
+    for (wire, times) in [(&bare, 2), (&bare.bearing("nonsense"), 3), (&bare.bearing(&format!("{key}0")), 4)] {
+        for _ in 0..times {
+            rulesets(wire).await.unwrap_err();
+        }
+    }
+    let service = bare.bearing(&key);
+    let _feed = service.feed().open().await;
+    service.feed().refused().await.with("TOO_MANY_STREAMS");
+    until("its calls are used up", async || rulesets(&service).await.is_err()).await;
+
+    let read = page(&node).await;
+    let failures = |reason| read.sum("plybook_auth_failures_total", &[("reason", reason)]);
+    assert_eq!(failures("no credential"), 2.0);
+    assert_eq!(failures("it is no token that can be read"), 3.0);
+    assert_eq!(failures("the API key is none that holds"), 4.0);
+    assert_eq!(read.sum("plybook_auth_failures_total", &[]), 9.0);
+    for (reason, method, count) in [
+        ("CREDENTIALS_MISSING", "plybook.v1.GameService/ListRulesets", 2.0),
+        ("CREDENTIALS_INVALID", "plybook.v1.GameService/ListRulesets", 7.0),
+        ("TOO_MANY_STREAMS", "plybook.v1.AuditService/StreamAllEvents", 1.0),
+        ("RATE_LIMITED", "plybook.v1.GameService/ListRulesets", 1.0),
+    ] {
+        assert_eq!(read.sum("plybook_call_refusals_total", &[("reason", reason), ("rpc_method", method)]), count, "{reason}");
+    }
 }
 
 /// Whoever sends any path makes no label of it.

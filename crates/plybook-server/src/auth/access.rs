@@ -104,8 +104,9 @@ pub const fn reaches(rpc: Rpc) -> [Reach; 5] {
         | Rpc::ClaimAbsence => [Tenant, OwnSeat, Nothing, Nothing, Nothing],
         Rpc::AbortGame => [Tenant, OwnSeat, Nothing, Nothing, NoSeat],
         Rpc::CloseGame | Rpc::RemoveSeat => [Tenant, Nothing, Nothing, Nothing, NoSeat],
-        Rpc::ImportBook | Rpc::MintSeatToken => [Tenant, Nothing, Nothing, Nothing, Tenant],
-        Rpc::CreateGame | Rpc::ForkGame | Rpc::Rematch => [Tenant, Nothing, Nothing, Nothing, Nothing],
+        Rpc::ImportBook => [Tenant, Nothing, Nothing, Nothing, Tenant],
+        // Who mints tokens for seats plays for them.
+        Rpc::CreateGame | Rpc::ForkGame | Rpc::Rematch | Rpc::MintSeatToken => [Tenant, Nothing, Nothing, Nothing, Nothing],
     }
 }
 
