@@ -105,6 +105,7 @@ fn flags_that_contradict_each_other_start_no_server() {
     serve(&["--jwt-issuer", "x"]).fails(2, "--jwks");
     serve(&["--jwks", "/nonexistent/jwks.json"]).fails(2, "/nonexistent/jwks.json");
     serve(&["--jwks", "http://id.example/jwks"]).fails(2, "https is needed");
+    serve(&["--jwks", "https://user:word@id.example/jwks"]).fails(2, "has a name or a password in it");
     serve(&["--jwks", &shop.file("none.json", "{}")]).fails(2, "is no JWK set");
     serve(&["--client-certs", &shop.file("certs", "{}")]).fails(2, "line 1");
     serve(&["--auth", "required", "--api-key-trust-seconds", "0"]).fails(2, "api-key-trust");

@@ -280,6 +280,10 @@ fn commands(setting: &mut Setting, credentials: &Credentials) {
     setting.runs("headers that do not parse", &["serve", "--otlp-endpoint", "http://h", "--otlp-headers", OTLP_KEY], &[]);
     let collector = format!("ftp://u:{OTLP_KEY}@h");
     setting.runs("a collector's address that does not parse", &["serve", "--otlp-endpoint", &collector], &[]);
+    let issuer = format!("https://u:{PASSWORD}@h/jwks?key={OTLP_KEY}");
+    for (place, command) in [("an issuer's address with a password", "serve"), ("the same, shown", "config")] {
+        setting.runs(place, &[command, "--jwks", &issuer], &[]);
+    }
     let token = [("PLYBOOK_TOKEN", credentials.key.as_str())];
     setting.runs("a client's help", &["keys", "--help"], &token);
     setting.runs("a client that finds no server", &["keys", "--server", "http://127.0.0.1:1", "--patience", "0"], &token);
@@ -295,7 +299,7 @@ async fn nothing_that_a_full_run_emits_has_a_planted_secret() {
     runs_a_node(&mut setting, &credentials, &collector).await;
     commands(&mut setting, &credentials);
 
-    assert_eq!((setting.planted.len(), setting.emitted.len()), (11, 23));
+    assert_eq!((setting.planted.len(), setting.emitted.len()), (11, 25));
     for (place, emitted) in &setting.emitted {
         assert!(!emitted.is_empty(), "{place} says nothing");
         for secret in &setting.planted {

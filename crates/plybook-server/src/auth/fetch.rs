@@ -36,6 +36,9 @@ impl Fetch {
     pub(super) fn new(url: &str) -> Result<Fetch, ConfigError> {
         let refuse = |why: &str| ConfigError(format!("the address of the keys of tokens {why}"));
         let uri: Uri = url.parse().map_err(|_| refuse("is none"))?;
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err(refuse("has a name or a password in it: such keys are public, and neither would be sent"));
+        }
         let host = uri.host().unwrap_or_default();
         let here = host == "localhost" || host.trim_matches(['[', ']']).parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
         match uri.scheme_str() {
