@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`incoming`] | connections, accepted and opened beside one another |
 //! | [`tls`], [`certificate`] | certificates that are read again while the node runs, and whom a client's speaks for |
-//! | [`line`] | the bytes of one connection |
+//! | [`mod@line`] | the bytes of one connection |
 //! | [`connection`], [`connections`] | what one connection costs, and how many there may be |
 //! | [`attempts`], [`admission`] | around the calls: before it is known who calls, and after |
 //! | [`rates`] | calls a second, of a tenant or an address |

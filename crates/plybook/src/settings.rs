@@ -2,7 +2,7 @@
 //!
 //! | module | the noun |
 //! | --- | --- |
-//! | [`file`] | a TOML file, held against the flags of `plybook serve` |
+//! | [`mod@file`] | a TOML file, held against the flags of `plybook serve` |
 //! | [`effective`] | each setting with its value and its origin, less what is secret |
 //!
 //! Invariant: the flags of `plybook serve` are the one definition of what can be set. A key of the file is a flag's

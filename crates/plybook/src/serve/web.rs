@@ -13,7 +13,7 @@ pub(super) struct WebArgs {
     /// Speaks gRPC-Web as well, over HTTP/2 and HTTP/1.1, so that a browser can call and watch
     #[arg(long, env = "PLYBOOK_GRPC_WEB")]
     grpc_web: bool,
-    /// A page that may read answers, such as https://play.example; repeated, or separated by commas; * is every page
+    /// A page that may read answers, such as http://localhost:3000; repeated, or separated by commas; * is every page
     #[arg(long, env = "PLYBOOK_GRPC_WEB_ORIGIN", value_delimiter = ',', value_name = "ORIGIN")]
     grpc_web_origin: Vec<String>,
 }
