@@ -3,6 +3,7 @@
 mod audit;
 mod collector;
 mod health;
+mod memory;
 mod operations;
 mod page;
 mod secrets;

@@ -36,7 +36,7 @@ pub mod tenure;
 
 pub use access::Rpc;
 pub use authenticator::Authenticator;
-pub use caller::{Caller, Permitted};
+pub use caller::{Bearer, Caller, Permitted};
 pub use config::AuthConfig;
 pub use layer::AuthLayer;
 pub use peer::PeerIdentity;

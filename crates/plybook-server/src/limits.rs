@@ -99,7 +99,7 @@ impl Default for Limits {
             waiting_answer_bytes: 16 * 1024 * 1024,
             waiting_answer_timeout: Duration::from_secs(60),
             streams: 20_000,
-            streams_per_tenant: 20_000,
+            streams_per_tenant: 15_000,
             streams_per_connection: 900,
             games_cache_bytes: 256 * 1024 * 1024,
             history_cache_bytes: 64 * 1024 * 1024,
@@ -149,6 +149,10 @@ pub const LARGE_ANSWER_BYTES: usize = 4 * 1024;
 pub const RESETS_PENDING: usize = 20;
 /// Tenants, or addresses, whose calls are counted apart; more share one count.
 pub const RATE_KEYS_MAX: usize = 10_000;
+/// Streams that a token which is bound to one game has open on a node: it lies in somebody's own client.
+pub const STREAMS_PER_TOKEN: usize = 32;
+/// Of its tenant's rate such a token has one part in so many.
+pub const TOKEN_SHARE: u64 = 10;
 /// Entries read from the store at once.
 pub const PAGE_ENTRIES: u32 = 500;
 /// Entries read for a stream at once.

@@ -54,6 +54,7 @@ use plybook_core::{Seed, Seq, Time, Uuid};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgArguments, PgPool, PgRow};
 use sqlx::query::Query;
+use tokio::sync::OnceCell;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
@@ -94,6 +95,8 @@ pub struct Postgres {
     writes: TaskTracker,
     appends: Arc<Gather<Batches>>,
     replica: Replica,
+    /// Once what is appended was seen to go on with the feed.
+    goes_on: OnceCell<()>,
 }
 
 impl Postgres {
@@ -107,7 +110,7 @@ impl Postgres {
         let bounds = Bounds { queue: options.appends_queue, writers: WRITERS, crowd: CROWD, patience: options.acquire_timeout };
         let batches = Batches { link: link.clone(), counts: Arc::clone(&counts) };
         let appends = Gather::new(batches, bounds, counts, writes.clone());
-        Ok(Postgres { options: options.clone(), link, writes, appends, replica })
+        Ok(Postgres { options: options.clone(), link, writes, appends, replica, goes_on: OnceCell::new() })
     }
 
     /// How appends travelled so far.
@@ -332,9 +335,10 @@ impl Store for Postgres {
 
     async fn ready(&self) -> Result<(), Error> {
         match self.schema().await? {
-            (_, true) => Err(Error::Unavailable("the database is a read-only standby".to_owned())),
-            (found, false) => applied::check(migrations::POSTGRES, &found),
+            (_, true) => return Err(Error::Unavailable("the database is a read-only standby".to_owned())),
+            (found, false) => applied::check(migrations::POSTGRES, &found)?,
         }
+        self.goes_on.get_or_try_init(|| feed::goes_on(&self.link)).await.copied()
     }
 
     async fn readable(&self) -> Result<(), Error> {

@@ -79,6 +79,9 @@ impl DatabaseArgs {
             };
             return Ok(Database::Postgres(options));
         }
+        if is_keywords(address) {
+            return Err(usage("--database: host=… is not understood here; the address of a Postgres begins with postgres://"));
+        }
         let file = address.strip_prefix("sqlite://").or_else(|| address.strip_prefix("sqlite:")).unwrap_or(address);
         if file.contains(":memory:") {
             return Err(usage("--database: an embedded store is a file; in memory no move would outlive the server"));
@@ -89,6 +92,12 @@ impl DatabaseArgs {
         }
         Ok(Database::Sqlite(PathBuf::from(file)))
     }
+}
+
+/// Whether it is the other form that the tools of Postgres take, which may have a password in it.
+fn is_keywords(address: &str) -> bool {
+    let keywords = ["host=", "hostaddr=", "port=", "user=", "password=", "dbname=", "service=", "sslmode="];
+    address.split_whitespace().any(|word| keywords.iter().any(|keyword| word.starts_with(keyword)))
 }
 
 impl Database {

@@ -13,6 +13,7 @@ fn nonsense(args: &[&str], because: &str) {
 fn bad_flags_are_told() {
     nonsense(&["serve", "--listen", "somewhere"], "--listen");
     nonsense(&["serve", "--listen", "127.0.0.1:0", "--database", "mysql://localhost/plybook"], "neither postgres");
+    nonsense(&["serve", "--listen", "127.0.0.1:0", "--database", "host=/run user=me password=secret"], "begins with postgres://");
     nonsense(&["migrate", "--database", ""], "neither postgres");
     let serve = |flags: &[&str], because| nonsense(&[&["serve", "--database", "postgres://localhost/plybook"], flags].concat(), because);
     serve(&["--wake", "redis://secret@localhost"], "neither postgres, nats://host:4222 nor poll");

@@ -119,7 +119,11 @@ async fn books_restored_from_another_cluster_begin_a_new_epoch() {
         .await;
     let refused = store.feed(ME, None, 10).await;
     assert!(matches!(&refused, Err(Error::Config(why)) if why.contains("plybook migrate")), "{refused:?}");
+    let started = database.store().await;
+    let refused = started.ready().await;
+    assert!(matches!(&refused, Err(Error::Config(why)) if why.contains("plybook migrate")), "no node starts: {refused:?}");
     store.migrate().await.unwrap();
+    started.ready().await.unwrap();
     let restored = all(&store).await;
     assert_eq!(restored.iter().map(|row| row.entry.seq.0).collect::<Vec<_>>(), [1, 2, 3, 4]);
     let left_at = restored[1].cursor;

@@ -42,7 +42,7 @@ impl Read {
     }
 
     /// The sum of all samples of this name that have these labels.
-    fn sum(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
+    pub(super) fn sum(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
         let has = |sample: &&Sample| labels.iter().all(|(key, value)| sample.labels.get(*key).is_some_and(|found| found == value));
         self.samples.iter().filter(|sample| sample.name == name).filter(has).map(|sample| sample.value).sum()
     }

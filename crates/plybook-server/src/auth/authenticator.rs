@@ -92,8 +92,8 @@ impl Authenticator {
     /// than the connection's certificate: it was put into this very request.
     pub async fn caller(&self, headers: &HeaderMap, extensions: &Extensions) -> Result<Caller, Refusal> {
         match bearer(headers)? {
-            Some(text) if text.starts_with(api_key::PREFIX) => self.by_api_key(text).await,
-            Some(text) => self.by_token(text).await,
+            Some(text) if text.starts_with(api_key::PREFIX) => Ok(self.by_api_key(text).await?.bearing(text)),
+            Some(text) => Ok(self.by_token(text).await?.bearing(text)),
             None => match (&self.certs, extensions.get::<PeerIdentity>()) {
                 (Some(certs), Some(peer)) => self.by_certificate(certs, peer).await,
                 _ => Err(Refusal::CredentialsMissing),
@@ -115,7 +115,7 @@ impl Authenticator {
         let principal = principal::of_caller(&key.name).map_err(broken)?;
         let until = key.expires.map(|end| instant(now, end));
         let tenure = Tenure { until, revoked: Some(Arc::clone(&found.revoked)) };
-        Ok(Caller { tenant: key.id.tenant, principal, role, tenure })
+        Ok(Caller { tenant: key.id.tenant, principal, role, tenure, bearer: None })
     }
 
     async fn by_token(&self, text: &str) -> Result<Caller, Refusal> {
@@ -151,14 +151,14 @@ impl Authenticator {
         let holder = certs.holder(peer).ok_or_else(|| refuse("the client certificate stands for nobody"))?;
         let tenant = self.records.tenant(&holder.tenant).await?;
         let tenant = tenant.ok_or_else(|| refuse("the client certificate's tenant is none of this server's"))?;
-        Ok(Caller { tenant, principal: holder.principal.clone(), role: holder.role, tenure: Tenure::default() })
+        Ok(Caller { tenant, principal: holder.principal.clone(), role: holder.role, tenure: Tenure::default(), bearer: None })
     }
 }
 
 impl Held {
     fn caller(self, now: Time) -> Caller {
         let tenure = Tenure { until: Some(instant(now, self.until)), revoked: None };
-        Caller { tenant: self.tenant, principal: self.principal, role: self.role, tenure }
+        Caller { tenant: self.tenant, principal: self.principal, role: self.role, tenure, bearer: None }
     }
 }
 

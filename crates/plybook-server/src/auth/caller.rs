@@ -6,6 +6,7 @@
 use plybook_core::Seat;
 use plybook_core::header::Principal;
 use plybook_store::{GameKey, TenantId};
+use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::access::{Reach, Rpc, reaches};
@@ -25,6 +26,19 @@ pub struct Caller {
     pub role: Role,
     /// Until when the credential goes on to hold: a stream of theirs ends with it.
     pub tenure: Tenure,
+    /// Which token it is, where it is bound to one game.
+    pub bearer: Option<Bearer>,
+}
+
+/// A token that is bound to one game, and so lies in a player's or a watcher's own client: what it uses up is counted for
+/// it alone, beside what is counted for its tenant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bearer(pub u128);
+
+impl Bearer {
+    fn of(token: &str) -> Bearer {
+        Bearer(Sha256::digest(token).iter().take(16).fold(0, |all, byte| all << 8 | u128::from(*byte)))
+    }
 }
 
 /// A request to a game that its caller may make.
@@ -41,7 +55,14 @@ impl Caller {
     /// Everybody, where authentication is off: the service of the tenant `default`.
     pub fn anonymous() -> Result<Caller, Refusal> {
         let principal = Principal::parse(principal::ANONYMOUS).ok_or_else(|| Refusal::internal("the principal's name is not one"))?;
-        Ok(Caller { tenant: TenantId::DEFAULT, principal, role: Role::Service, tenure: Tenure::default() })
+        Ok(Caller { tenant: TenantId::DEFAULT, principal, role: Role::Service, tenure: Tenure::default(), bearer: None })
+    }
+
+    /// The same, who bears this token.
+    #[must_use]
+    pub(super) fn bearing(self, token: &str) -> Caller {
+        let bearer = self.role.game().map(|_| Bearer::of(token));
+        Caller { bearer, ..self }
     }
 
     /// The key of a game of this caller's tenant, which says nothing of what they may do with it.

@@ -17,15 +17,33 @@ use tower::{Layer, Service};
 
 use super::answers::{self, Waiting};
 use super::connection::Peer;
-use super::rates::{Rate, Tenants};
+use super::rates::{Bearers, Rate, Tenants};
 use crate::auth::Caller;
 use crate::limits::Limits;
 use crate::refusal::Refusal;
 
+/// How often they may call. A token that is bound to one game is counted by itself first, so that whoever bears it cannot
+/// use up what its tenant has.
+#[derive(Debug)]
+struct Rates {
+    bearers: Bearers,
+    tenants: Tenants,
+}
+
+impl Rates {
+    fn take(&self, caller: &Caller) -> Result<(), Refusal> {
+        let limited = |limit| move |wait| Refusal::RateLimited { limit, wait };
+        if let Some(bearer) = caller.bearer {
+            self.bearers.take(bearer).map_err(limited("rate_per_token"))?;
+        }
+        self.tenants.take(caller.tenant).map_err(limited("rate_per_tenant"))
+    }
+}
+
 /// Puts an [`Admission`] around a service.
 #[derive(Clone, Debug)]
 pub struct AdmissionLayer {
-    tenants: Option<Arc<Tenants>>,
+    rates: Option<Arc<Rates>>,
     waiting: Waiting,
 }
 
@@ -33,7 +51,8 @@ impl AdmissionLayer {
     /// By these limits, and so many calls a second of a tenant.
     pub fn new(limits: &Limits, tenant: Option<Rate>) -> AdmissionLayer {
         let waiting = Waiting { bytes: limits.waiting_answer_bytes, longest: limits.waiting_answer_timeout };
-        AdmissionLayer { tenants: tenant.map(|rate| Arc::new(Tenants::new(rate))), waiting }
+        let rates = |rate: Rate| Arc::new(Rates { bearers: Bearers::new(rate.of_token()), tenants: Tenants::new(rate) });
+        AdmissionLayer { rates: tenant.map(rates), waiting }
     }
 }
 
@@ -69,10 +88,9 @@ where
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let extensions = request.extensions();
         let Some(caller) = extensions.get::<Caller>() else { return Box::pin(self.inner.call(request)) };
-        if let Some(tenants) = &self.layer.tenants
-            && let Err(wait) = tenants.take(caller.tenant)
+        if let Some(rates) = &self.layer.rates
+            && let Err(refusal) = rates.take(caller)
         {
-            let refusal = Refusal::RateLimited { limit: "rate_per_tenant", wait };
             return Box::pin(std::future::ready(Ok(Status::from(refusal).into_http())));
         }
         let Some(Peer { connection }) = extensions.get().cloned() else { return Box::pin(self.inner.call(request)) };

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 use plybook_store::TenantId;
 
-use crate::limits::RATE_KEYS_MAX;
+use crate::auth::Bearer;
+use crate::limits::{RATE_KEYS_MAX, TOKEN_SHARE};
 
 const NANOS: u64 = 1_000_000_000;
 
@@ -38,6 +39,12 @@ impl Rate {
     pub(super) const fn over(calls: u64, seconds: u64) -> Rate {
         let calls = if calls == 0 { 1 } else { calls };
         Rate { interval: seconds * NANOS / calls, burst: calls }
+    }
+
+    /// What one of a tenant's tokens has of it.
+    pub(super) const fn of_token(self) -> Rate {
+        let burst = self.burst / TOKEN_SHARE;
+        Rate { interval: self.interval * TOKEN_SHARE, burst: if burst == 0 { 1 } else { burst } }
     }
 
     /// How many at once.
@@ -127,6 +134,9 @@ pub struct RateLimits {
 /// The calls of tenants.
 pub(super) type Tenants = Buckets<TenantId>;
 
+/// The calls of tokens that are bound to one game.
+pub(super) type Bearers = Buckets<Bearer>;
+
 /// The calls of addresses.
 pub(super) type Addresses = Buckets<IpAddr>;
 
@@ -158,6 +168,14 @@ mod tests {
         assert!(meter.take(rate, at(100)).is_err());
         assert!((0..3).all(|_| meter.take(rate, at(10_000)).is_ok()));
         assert!(meter.take(rate, at(10_000)).is_err());
+    }
+
+    #[test]
+    fn a_token_has_a_part_of_its_tenants_rate() {
+        let (rate, mut meter) = (Rate::per_second(100, 30).of_token(), Meter::default());
+        assert!((0..3).all(|_| meter.take(rate, Duration::ZERO).is_ok()));
+        assert_eq!(meter.take(rate, Duration::ZERO), Err(Duration::from_millis(100)));
+        assert_eq!(Rate::per_second(5, 1).of_token().burst(), 1);
     }
 
     #[test]

@@ -33,24 +33,35 @@ const HOLDER: &str = "
         SELECT NULL, gid, database, 'prepared', prepared, age(transaction) FROM pg_prepared_xacts) AS writers
     ORDER BY age DESC LIMIT 1";
 
+/// The newest entries of transactions that this cluster has not come to: they were restored from another.
+macro_rules! foreign {
+    () => {
+        " FROM (
+              SELECT e.epoch, e.xid FROM tenant t CROSS JOIN LATERAL (
+                  SELECT b.epoch, b.xid FROM book_entry b WHERE b.tenant_id = t.id ORDER BY b.epoch DESC, b.xid DESC LIMIT 1) AS e
+              UNION ALL SELECT last_epoch, last_xid FROM packed_month) AS n
+          WHERE n.xid >= pg_snapshot_xmax(pg_current_snapshot()) AND n.epoch >= plybook_epoch()"
+    };
+}
+
+const IS_FOREIGN: &str = concat!("SELECT EXISTS (SELECT", foreign!(), ") AS is_foreign");
+
 /// Where books were restored from another cluster, whose transaction ids were further on, those of this one begin anew: a new
 /// epoch puts what comes now behind what was restored. The lock that ALTER takes lets no append be of two minds.
-const BEGIN_EPOCH: &str = "
-    DO $$
-    DECLARE
-        next int;
-    BEGIN
-        SELECT max(n.epoch) + 1 INTO next
-        FROM (
-            SELECT e.epoch, e.xid FROM tenant t CROSS JOIN LATERAL (
-                SELECT b.epoch, b.xid FROM book_entry b WHERE b.tenant_id = t.id ORDER BY b.epoch DESC, b.xid DESC LIMIT 1) AS e
-            UNION ALL SELECT last_epoch, last_xid FROM packed_month) AS n
-        WHERE n.xid >= pg_snapshot_xmax(pg_current_snapshot()) AND n.epoch >= plybook_epoch();
-        IF next IS NOT NULL THEN
-            EXECUTE format('ALTER TABLE book_entry ALTER COLUMN epoch SET DEFAULT %s', next);
-        END IF;
-    END
-    $$";
+const BEGIN_EPOCH: &str = concat!(
+    "DO $$
+     DECLARE
+         next int;
+     BEGIN
+         SELECT max(n.epoch) + 1 INTO next",
+    foreign!(),
+    ";
+         IF next IS NOT NULL THEN
+             EXECUTE format('ALTER TABLE book_entry ALTER COLUMN epoch SET DEFAULT %s', next);
+         END IF;
+     END
+     $$"
+);
 
 /// A cursor before the first entry: no epoch is negative.
 const BEFORE_ALL: Place = Place::Postgres { epoch: -1, xid: 0, game: Uuid::nil(), seq: Seq(0), check: [0; CHECK_BYTES] };
@@ -75,7 +86,7 @@ pub(super) async fn page(link: &Link, tenant: TenantId, after: Option<&FeedCurso
     }
     let set = |column: &str| first.try_get::<Option<bool>, _>(column).map(|set| set == Some(true)).map_err(classify);
     if set("is_foreign")? {
-        return Err(Error::Config("the books were restored from another cluster: run `plybook migrate` before they are served".to_owned()));
+        return Err(restored());
     }
     let horizon = (first.try_get::<i16, _>("horizon_epoch").map_err(classify)?, xid_from(&first.text("horizon")?)?);
     let hidden_by = if set("is_hidden")? { Some(horizon.1) } else { None };
@@ -99,6 +110,16 @@ pub(super) async fn end(link: &Link, tenant: TenantId) -> Result<Option<FeedCurs
     let live = row.map(|row| feed_row(tenant, &row).map(|row| row.cursor)).transpose()?;
     let packed = packed::feed_end(link, tenant).await?.map(|packed| packed_row(tenant, packed).cursor);
     Ok(live.max(packed))
+}
+
+fn restored() -> Error {
+    Error::Config("the books were restored from another cluster: run `plybook migrate` before they are served".to_owned())
+}
+
+/// Whether what is appended now comes behind everything in the feed, or is to be refused: it would stand before what was restored.
+pub(super) async fn goes_on(link: &Link) -> Result<(), Error> {
+    let row = link.row(query(IS_FOREIGN)).await.map_err(classify)?.ok_or_else(|| Error::Failed("no answer".to_owned()))?;
+    if row.try_get("is_foreign").map_err(classify)? { Err(restored()) } else { Ok(()) }
 }
 
 /// Run by who brings the schema up to date.
