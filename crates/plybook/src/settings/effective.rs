@@ -102,6 +102,8 @@ fn shown(arg: &Arg, value: &str) -> String {
     }
     match value.split_once("://") {
         Some((scheme, rest)) => format!("{scheme}://{}", address(scheme, rest)),
+        // The other form of an address, which no flag takes, and which somebody may have written all the same.
+        None if value.contains("password=") => HIDDEN.to_owned(),
         None => value.to_owned(),
     }
 }
@@ -141,6 +143,7 @@ mod tests {
 
     #[test]
     fn an_address_is_shown_without_its_password() {
+        shows("read-database", "host=h user=u password=s3cret", HIDDEN);
         shows("database", "postgres://plybook@db/plybook", "postgres://plybook@db/plybook");
         shows("database", "postgres://plybook:s3cret@db:5432/plybook", "postgres://plybook:***@db:5432/plybook");
         shows("database", "postgres://plybook:a@b?c:d/e@db/plybook", "postgres://plybook:***@db/plybook");
