@@ -22,7 +22,7 @@ async fn a_node_remembers_no_more_games_than_its_memory_for_them_holds() {
         game.play("b2").await;
         games.push(game);
     }
-    let size = async || page(&node).await.sum("plybook_cache_size_bytes", &[("cache", "games")]);
+    let size = async || page(&node).await.sum("plybook_cache_size_bytes", &[("cache", "tables")]);
     until("what is too much is forgotten", async || (MIB / 4.0..=MIB).contains(&size().await)).await;
     let remembered = page(&node).await.sum("plybook_game_remembered", &[]);
     assert!((1.0..GAMES as f64 * 0.75).contains(&remembered), "{remembered} of {GAMES} are remembered");
