@@ -1,16 +1,20 @@
 //! Tokens that the service mints for seats: a player's own client plays by one, and does nothing else.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use futures::future::join_all;
 use plybook_core::Time;
 use plybook_proto::v1::mint_seat_token_request::Holder;
 use plybook_proto::v1::{self, UndoBy};
 use plybook_server::auth::AuthConfig;
 use plybook_server::auth::seat_token::SeatTokens;
 use plybook_server::clock::Clock as _;
+use plybook_server::edge::{Rate, RateLimits};
+use plybook_server::limits::STREAMS_PER_TOKEN;
 use plybook_server::signing::SigningKey;
 use plybook_tests::injected::{Call, Local, over_sqlite};
 use plybook_tests::keyring::keys_alone;
+use plybook_tests::patience::until;
 use plybook_tests::refused::Refused;
 use plybook_tests::wire::{PlayedGame, Wire};
 use tonic::Status;
@@ -164,5 +168,51 @@ async fn rights_are_checked_after_the_shape_and_before_the_game() {
         (&service, moves(&nowhere, Some(0)), "GAME_NOT_FOUND"),
     ] {
         Refused::by(wire.games().make_move(request).await).with(reason);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_token_takes_few_streams_over_however_many_connections_and_leaves_the_others() {
+    let local = over_sqlite().await.auth(keys_alone()).start().await;
+    let service = local.service("shop").await;
+    let game = service.game().await;
+    let one = mint(&service, &game.id, Holder::Spectator(true), None).await.unwrap().token;
+    let another = mint(&service, &game.id, Holder::Seat(0), None).await.unwrap().token;
+    let lines = [hands(&local, &game, &one).await, hands(&local, &game, &one).await];
+    let mut open = Vec::new();
+    for n in 0..STREAMS_PER_TOKEN {
+        open.push(lines[n % 2].wire.follow(&game.id).open().await);
+    }
+    for line in &lines {
+        let refused = line.wire.follow(&game.id).refused().await;
+        refused.with("TOO_MANY_STREAMS").meta("limit", "streams_per_token").meta("most", STREAMS_PER_TOKEN).later();
+    }
+    let _others = [hands(&local, &game, &another).await.wire.follow(&game.id).open().await, service.follow(&game.id).open().await];
+    drop(open);
+    until("the places are free", || async { lines[0].wire.follow(&game.id).sent().await.is_ok() }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_token_calls_a_tenth_as_often_as_its_tenant_and_takes_nothing_from_the_others() {
+    let rates = RateLimits { tenant: Some(Rate::per_second(10, 100)), strangers: None };
+    let local = over_sqlite().await.auth(keys_alone()).config(|config| config.rates = rates).start().await;
+    let service = local.service("shop").await;
+    let game = service.game().await;
+    let token = mint(&service, &game.id, Holder::Seat(0), None).await.unwrap().token;
+    let player = hands(&local, &game, &token).await;
+    let asks = |wire: Wire| {
+        let request = v1::GetGameRequest { game_id: game.id.clone(), ..Default::default() };
+        async move { wire.games().get_game(request).await }
+    };
+    let began = Instant::now();
+    let (let_in, sent_away): (Vec<_>, Vec<_>) =
+        join_all((0..100).map(|_| asks(player.wire.clone()))).await.into_iter().partition(Result::is_ok);
+    let due = began.elapsed().as_secs_f64();
+    assert!(let_in.len() >= 10 && let_in.len() as f64 <= 11.0 + due, "{} were let in in {due} s", let_in.len());
+    for refused in sent_away.into_iter().map(Refused::by) {
+        refused.with("RATE_LIMITED").meta("limit", "rate_per_token").later();
+    }
+    for answer in join_all((0..40).map(|_| asks(service.clone()))).await {
+        answer.expect("the tenant has what its player was refused");
     }
 }
