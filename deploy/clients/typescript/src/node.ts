@@ -7,6 +7,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 
 import { Client } from "./client.js";
 import type { Options } from "./options.js";
+import { Sessions } from "./sessions.js";
 
 /** What `https://` servers are checked against, and shown. */
 export type Tls = Pick<SecureClientSessionOptions, "ca" | "cert" | "key">;
@@ -24,7 +25,11 @@ export function connect(addresses: string, options: Partial<Options> = {}, tls: 
     return url;
   });
   const transport = (url: URL) =>
-    createGrpcTransport({ baseUrl: url.origin, nodeOptions: tls, pingIntervalMs: 20_000, readMaxBytes: 64 << 20 });
+    createGrpcTransport({
+      baseUrl: url.origin,
+      sessionManager: new Sessions(url.origin, { pingIntervalMs: 20_000 }, tls),
+      readMaxBytes: 64 << 20,
+    });
   return new Client(urls.map(transport), options);
 }
 
