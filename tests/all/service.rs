@@ -40,6 +40,7 @@ mod reads;
 mod reasons;
 mod receipts;
 mod receipts_always;
+mod receipts_together;
 mod refused;
 mod refused_store;
 mod rematch;

@@ -6,6 +6,8 @@ mod forged;
 mod live;
 mod second;
 mod signed;
+mod together;
+mod trees;
 mod verdicts;
 
 use plybook_core::game::State;

@@ -4,6 +4,7 @@
     python3 tests/verifier/verify.py FILE.ply ...                checks each file; exit code 1 if one of them is wrong
     python3 tests/verifier/verify.py --json FILE.ply ...         the same, one JSON object a line
     python3 tests/verifier/verify.py --public-key "ID HEX" ...   the same, and one of these keys must have signed each file
+    python3 tests/verifier/verify.py --receipts FILE --public-key "ID HEX" ...    whether one of these keys signed each receipt
     python3 tests/verifier/verify.py --dice SEED SEATS DICE SIDES COUNT    the first throws of a seed, seats in turn
 
 It needs Python 3.9 and its standard library. It shares no code with Plybook, so that the two check each other.
@@ -868,6 +869,53 @@ def read_signature(lines, head, keys):
     return f"signed by {found[1]}" if keys else "signature not checked: no public key given"
 
 
+RECEIPT = (
+    rf"receipt ({UUID}) ({NUMBER}) ({HEX64}) ([0-9a-f]{{16}}) ({HEX64}{HEX64})(?: leaf ({NUMBER}) of ({NUMBER}) ({HEX64}(?:,{HEX64})*))?"
+)
+
+
+def root(head, index, size, path):
+    """The root over so many heads, one of which stands there: RFC 9162, section 2.1.3.2."""
+    check(2 <= size <= 512 and index < size, f"there is no leaf {index} of {size} heads")
+    at, last, found = index, size - 1, hashlib.sha256(b"\0" + head).digest()
+    for node in path:
+        check(last > 0, "the path is too long")
+        if at % 2 or at == last:
+            found = hashlib.sha256(b"\1" + node + found).digest()
+            while at % 2 == 0 and at:
+                at, last = at >> 1, last >> 1
+        else:
+            found = hashlib.sha256(b"\1" + found + node).digest()
+        at, last = at >> 1, last >> 1
+    check(last == 0, "the path is too short")
+    return found
+
+
+def receipt(line, keys):
+    """What is wrong with a receipt, or nothing."""
+    try:
+        found = re.fullmatch(RECEIPT, line)
+        check(found and number(found[2]) > 0, "this is not printed as a receipt")
+        check(found[4] in keys, f"the key {found[4]} was not given")
+        signs = b"plybook-head/1" + bytes.fromhex(found[1].replace("-", "")) + number(found[2]).to_bytes(4, "big") + bytes.fromhex(found[3])
+        if found[6]:
+            index, size, path = number(found[6]), number(found[7]), map(bytes.fromhex, found[8].split(","))
+            signs = b"plybook-heads/1" + size.to_bytes(4, "big") + root(signs, index, size, path)
+        check(signed(keys[found[4]], signs, bytes.fromhex(found[5])), f"this is not the signature of key {found[4]}")
+    except Wrong as wrong:
+        return wrong.why
+    return None
+
+
+def receipts(name, keys):
+    """Says of each line of a file whether it is a receipt that one of these keys signed."""
+    with open(name, encoding="utf-8", newline="") as file:
+        found = [receipt(line, keys) for line in file.read().removesuffix("\n").split("\n")]
+    for at, why in enumerate(found):
+        print(f"{name}: line {at + 1}: {why or 'right'}")
+    return 1 if any(found) else 0
+
+
 def verify(data, keys):
     """What a file's bytes say: a dictionary whose `verified` is True or False."""
     lines, at = Lines(data), [1]
@@ -903,12 +951,16 @@ def main(arguments):
         for draw in range(count):
             print(",".join(map(str, throw(seed, [b""] * seats, draw, draw % seats, dice, sides))))
         return 0
-    files, keys, rest = [], {}, iter(arguments)
+    files, keys, kept, rest = [], {}, [], iter(arguments)
     for argument in rest:
         if argument == "--public-key":
             keys.update([public_key(next(rest, ""))])
+        elif argument == "--receipts":
+            kept.append(next(rest, ""))
         elif argument != "--json":
             files.append(argument)
+    if kept:
+        return max(receipts(name, keys) for name in kept)
     if not files:
         print(__doc__)
         return 2

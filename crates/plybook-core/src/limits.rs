@@ -54,3 +54,5 @@ pub const JUMPS_MAX: usize = 100;
 pub const DICE_MAX: u8 = 8;
 /// Most sides of a die.
 pub const SIDES_MAX: u8 = 100;
+/// Most heads that are signed together: the path of each has nine digests at most.
+pub const HEADS_SIGNED_MAX: u32 = 512;

@@ -12,6 +12,7 @@ pub mod position;
 pub mod ruleset;
 pub mod terms;
 
+use plybook_core::receipt::Inclusion;
 use plybook_core::{Action, Outcome, Receipt, Seat, SeatSet, Time};
 use plybook_proto::v1;
 
@@ -59,5 +60,14 @@ pub fn receipt(receipt: &Receipt) -> v1::Receipt {
         book_digest: receipt.digest.0.to_vec(),
         key_id: receipt.key_id.to_string(),
         signature: receipt.signature.to_vec(),
+        inclusion: receipt.inclusion.as_ref().map(inclusion),
+    }
+}
+
+fn inclusion(inclusion: &Inclusion) -> v1::Inclusion {
+    v1::Inclusion {
+        leaf_index: inclusion.index(),
+        tree_size: inclusion.size(),
+        path: inclusion.path().iter().map(|digest| digest.0.to_vec()).collect(),
     }
 }

@@ -1,13 +1,20 @@
 //! The keys of a node: one that signs heads, and public ones for whoever checks.
 //!
 //! Invariants: a private key leaves this module in no reply, log or `Debug`; a signature depends on the
-//! key and the head alone, so a repeated request gets the receipt that it got before.
+//! key and on what is signed alone. A repeated request gets a receipt of the same head: other heads may
+//! be signed with it than were before.
+
+mod signer;
 
 use std::fmt;
+use std::sync::Arc;
 
 use ed25519_dalek::Signer as _;
 use plybook_core::Receipt;
-use plybook_core::receipt::{KeyId, PublicKey, PublicKeys, Signature, SignedHead};
+use plybook_core::limits::HEADS_SIGNED_MAX;
+use plybook_core::receipt::{KeyId, PublicKey, PublicKeys, Signature, SignedHead, SignedHeads, Tree};
+
+pub use self::signer::Signer;
 
 use crate::config::ConfigError;
 use crate::refusal::Refusal;
@@ -44,12 +51,39 @@ impl SigningKey {
 
     /// Signs a head.
     pub fn sign(&self, head: &SignedHead) -> Signature {
-        Signature { key_id: self.public.id(), bytes: self.key.sign(&head.bytes()).to_bytes() }
+        self.over(&head.bytes())
     }
 
-    /// Signs a head for whoever asked.
+    /// Signs a head alone for whoever asked.
     pub fn receipt(&self, head: SignedHead) -> Receipt {
         Receipt::new(head, self.sign(&head))
+    }
+
+    /// Signs heads together, by one signature for as many as are signed together at most; one left over is signed alone.
+    pub fn receipts(&self, heads: &[SignedHead]) -> Vec<Receipt> {
+        let mut receipts = Vec::with_capacity(heads.len());
+        for heads in heads.chunks(HEADS_SIGNED_MAX as usize) {
+            match heads {
+                [alone] => receipts.push(self.receipt(*alone)),
+                together => self.together(together, &mut receipts),
+            }
+        }
+        receipts
+    }
+
+    fn together(&self, heads: &[SignedHead], receipts: &mut Vec<Receipt>) {
+        let tree = Tree::over(heads.iter().map(SignedHead::bytes));
+        let size = heads.len() as u32;
+        let signature = self.over(&SignedHeads { size, root: tree.root() }.bytes());
+        receipts.extend((0..size).zip(heads).map(|(index, head)| match tree.inclusion(index) {
+            Ok(inclusion) => Receipt { inclusion: Some(inclusion), ..Receipt::new(*head, signature) },
+            // So that whatever number of heads there is, nobody gets what proves nothing.
+            Err(_) => self.receipt(*head),
+        }));
+    }
+
+    fn over(&self, bytes: &[u8]) -> Signature {
+        Signature { key_id: self.public.id(), bytes: self.key.sign(bytes).to_bytes() }
     }
 
     /// For what else signs by it.
@@ -72,7 +106,8 @@ impl fmt::Debug for SigningKey {
 /// The keys of a node.
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
-    active: Option<SigningKey>,
+    /// Clones share it, so that their callers are signed together.
+    active: Option<Arc<Signer>>,
     public: PublicKeys,
 }
 
@@ -80,17 +115,17 @@ impl Keys {
     /// A key to sign with, and the public ones of those that signed before.
     pub fn new(active: Option<SigningKey>, retired: impl IntoIterator<Item = PublicKey>) -> Keys {
         let public = active.iter().map(|key| *key.public()).chain(retired).collect();
-        Keys { active, public }
+        Keys { active: active.map(|key| Arc::new(Signer::new(key))), public }
     }
 
     /// The key to sign with, where there is one.
-    pub const fn active(&self) -> Option<&SigningKey> {
-        self.active.as_ref()
+    pub fn active(&self) -> Option<&SigningKey> {
+        self.active.as_deref().map(Signer::key)
     }
 
-    /// The key to sign a receipt with.
-    pub fn signer(&self) -> Result<&SigningKey, Refusal> {
-        self.active().ok_or(Refusal::ReceiptsUnavailable)
+    /// What signs receipts.
+    pub fn signer(&self) -> Result<&Signer, Refusal> {
+        self.active.as_deref().ok_or(Refusal::ReceiptsUnavailable)
     }
 
     /// Every public key, the active one among them.

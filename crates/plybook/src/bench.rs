@@ -2,7 +2,7 @@
 //!
 //! | module | the noun |
 //! | --- | --- |
-//! | `site`, `cluster`, `node`, `keeper` | where a run takes place: a throwaway Postgres, nodes, and what ends them |
+//! | `site`, `cluster`, `node`, `key`, `keeper` | where a run takes place: a throwaway Postgres, nodes, their key, and what ends them |
 //! | `lines`, `game`, `load`, `slice` | connections, moves, callers, and what a slice of time brought |
 //! | `contender`, `course` | what is measured, and in which order |
 //! | `append`, `hot_game`, `cold`, `watch`, `feed`, `replay`, `verify`, `memory`, `bots` | a workload each |
@@ -24,6 +24,7 @@ mod floor;
 mod game;
 mod hot_game;
 mod keeper;
+mod key;
 mod lines;
 mod load;
 mod memory;

@@ -107,6 +107,8 @@ fn a_file_has_no_statements_to_stand_beside() {
         assert_eq!(row["ratio"]["plain_transaction"], Value::Null, "{row:#}");
         assert!(row["ratio"]["empty_rpc"].as_f64() > Some(0.0), "{row:#}");
     }
+    let ran = run(&[&["bench", "append", "--json", "--receipts"], SHORT, SMALL, &over].concat(), "").ok();
+    assert!(rows(&ran.out).iter().all(|row| row["receipts"] == 1), "{}", ran.out);
     run(&[&["bench", "cold"], SHORT, SMALL, &over].concat(), "").fails(2, "cold starts a node of its own over a Postgres");
     run(&[&["bench", "append", "--nodes", "2"], SHORT, &over].concat(), "").fails(2, "a file is the store of one node");
 }

@@ -167,6 +167,29 @@ fn no_receipt_is_passed_over() {
     verify(&["--database", "--receipt", &receipt]).fails(2, "cannot be used with");
 }
 
+/// One signature over a tree of heads is worth as much to each of them as one of its own.
+#[test]
+fn receipts_that_were_signed_together_are_worth_as_much() {
+    let desk = Desk::open();
+    let [right, forged, ours, theirs] = ["right.ply", "forged.ply", "ours.pub", "theirs.pub"].map(|name| desk.path(name));
+    let heads: Vec<SignedHead> = (1..=desk.entries()).map(|seq| desk.head(seq)).collect();
+    let receipts = key(1).receipts(&heads);
+    let lines = |receipts: &[Receipt]| receipts.iter().map(|receipt| format!("{receipt}\n")).collect::<String>();
+    let kept = desk.file("together", &lines(&receipts));
+    let ran = verify(&[&right, "--public-key", &ours, "--receipt", &kept]).ok().says(": verified");
+    assert_eq!(ran.out.matches(": holds; signed by key").count(), heads.len(), "{ran:#?}");
+    verify(&[&forged, "--receipt", &kept]).fails(1, "1 of 1");
+    verify(&[&right, "--public-key", &theirs, "--receipt", &kept]).fails(1, "1 of 1").says("signed by a key that was not given");
+
+    let neighbour = Receipt { inclusion: receipts[0].inclusion.clone(), ..receipts[1].clone() };
+    let moved = desk.file("moved", &neighbour.to_string());
+    let ran = verify(&[&right, "--public-key", &ours, "--receipt", &moved]).fails(1, "1 of 1");
+    ran.says("entry 2: WRONG; the signature is not that of key");
+    let cut = lines(&receipts[..1]);
+    let cut = desk.file("cut-off", &cut[..cut.len() - 65]);
+    verify(&[&right, "--receipt", &cut]).fails(2, "holds no receipt in line 1");
+}
+
 #[test]
 fn machines_read_what_became_of_each_receipt() {
     let desk = Desk::open();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use plybook_core::receipt::{Signature, SignedHead};
+use plybook_core::receipt::SignedHead;
 use plybook_core::{Book, Receipt, Seq};
 use plybook_server::signing::SigningKey;
 use plybook_tests::injected::{Local, over, over_postgres, over_sqlite};
@@ -80,8 +80,7 @@ async fn what_was_kept_says_who_accepted() {
     let book = Book::parse(&careless.wire().await.book(&id).await).unwrap();
     let receipt = |digest| {
         let head = SignedHead { game: book.header().game, seq: Seq(4), digest };
-        let Signature { key_id, bytes } = key.sign(&head);
-        Receipt { game: head.game, seq: head.seq, digest, key_id, signature: bytes }.to_string() + "\n"
+        Receipt::new(head, key.sign(&head)).to_string() + "\n"
     };
     let mut public = String::new();
     writeln!(public, "{}", key.public().print()).unwrap();

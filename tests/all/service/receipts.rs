@@ -1,6 +1,6 @@
 //! Receipts: asked for with a request, checked with the keys that the server shows.
 
-use plybook_core::receipt::{KeyId, PublicKey, PublicKeys, Unproved};
+use plybook_core::receipt::{Inclusion, KeyId, PublicKey, PublicKeys, Unproved};
 use plybook_core::verify::{Signed, verify_signed};
 use plybook_core::{Book, Digest, Receipt, Seq, Uuid};
 use plybook_proto::v1;
@@ -23,7 +23,7 @@ async fn listed(wire: &Wire) -> Vec<v1::PublicKey> {
 }
 
 /// The keys as a client takes them from the server.
-async fn served(wire: &Wire) -> PublicKeys {
+pub(super) async fn served(wire: &Wire) -> PublicKeys {
     let read = |key: v1::PublicKey| {
         let read = PublicKey::from_bytes(key.key.as_slice().try_into().unwrap()).unwrap();
         assert_eq!(read.id().to_string(), key.key_id);
@@ -34,12 +34,15 @@ async fn served(wire: &Wire) -> PublicKeys {
 
 /// A receipt as a client reads it; what it keeps as text is the same.
 pub(super) fn read(receipt: &v1::Receipt) -> Receipt {
+    let digest = |bytes: &Vec<u8>| Digest(bytes.as_slice().try_into().unwrap());
+    let place = |place: &v1::Inclusion| Inclusion::new(place.leaf_index, place.tree_size, place.path.iter().map(digest).collect()).unwrap();
     let read = Receipt {
         game: Uuid::try_parse(&receipt.game_id).unwrap(),
         seq: Seq(u32::try_from(receipt.seq).unwrap()),
-        digest: Digest(receipt.book_digest.as_slice().try_into().unwrap()),
+        digest: digest(&receipt.book_digest),
         key_id: KeyId::parse(&receipt.key_id).unwrap(),
         signature: receipt.signature.as_slice().try_into().unwrap(),
+        inclusion: receipt.inclusion.as_ref().map(place),
     };
     assert_eq!(Receipt::parse(&plybook_client::receipt::line(receipt)), Some(read.clone()));
     read
@@ -110,7 +113,7 @@ async fn a_repeated_request_gets_its_receipt_whether_it_asked_before_or_not() {
 
     let again = wire.games().make_move(asking.clone()).await.unwrap().into_inner();
     assert_eq!((&again.event, first.receipt), (&first.event, None));
-    assert_eq!(wire.games().make_move(asking).await.unwrap().into_inner().receipt, again.receipt, "the same bytes each time");
+    assert_eq!(wire.games().make_move(asking).await.unwrap().into_inner().receipt, again.receipt, "the same bytes, alone each time");
     let receipt = read(&again.receipt.unwrap());
     assert!(receipt.seq == Seq(2) && receipt.check(&served(&wire).await).is_ok());
 

@@ -11,6 +11,7 @@ use plybook_proto::v1;
 use crate::auth::Permitted;
 use crate::refusal::Refusal;
 use crate::service::Service;
+use crate::signing::Signer;
 use crate::{replies, telemetry};
 
 /// What an answer carries besides the event.
@@ -24,6 +25,11 @@ pub(super) struct Appended {
     pub(super) event: v1::Event,
     pub(super) position: Option<v1::Position>,
     pub(super) receipt: Option<v1::Receipt>,
+}
+
+/// A receipt of what was appended, where there is somebody to sign it.
+pub(super) async fn signed(signer: Option<&Signer>, head: SignedHead) -> Option<v1::Receipt> {
+    Some(replies::receipt(&signer?.receipt(head).await))
 }
 
 impl Service {
@@ -49,7 +55,7 @@ impl Service {
             None => replies::event::stored(&acted.opened, &acted.stored, &beside)?,
         };
         let head = SignedHead { game: asked.key.game, seq: acted.stored.seq, digest: acted.stored.digest };
-        let receipt = signer.map(|signer| replies::receipt(&signer.receipt(head)));
+        let receipt = signed(signer, head).await;
         if !wanted.position {
             return Ok(Appended { event, position: None, receipt });
         }

@@ -11,6 +11,7 @@ use crate::refusal::Refusal;
 use crate::replies;
 use crate::requests::plan;
 use crate::service::Service;
+use crate::service::appending::signed;
 use crate::telemetry;
 
 pub(super) async fn answer(service: &Service, request: Request<v1::CreateGameRequest>) -> Result<v1::CreateGameResponse, Refusal> {
@@ -25,6 +26,6 @@ pub(super) async fn answer(service: &Service, request: Request<v1::CreateGameReq
     let game = service.games.create(plan, &service.strategies()).await?;
     telemetry::record_entry(game.header().game, Seq::FIRST);
     let head = SignedHead { game: game.header().game, seq: game.head().seq, digest: game.head().digest };
-    let receipt = signer.map(|signer| replies::receipt(&signer.receipt(head)));
+    let receipt = signed(signer, head).await;
     Ok(v1::CreateGameResponse { game: Some(replies::game::whole(&game, None)), receipt })
 }

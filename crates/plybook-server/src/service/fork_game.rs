@@ -10,6 +10,7 @@ use crate::refusal::Refusal;
 use crate::replies;
 use crate::requests::fork;
 use crate::service::Service;
+use crate::service::appending::signed;
 use crate::telemetry;
 
 pub(super) async fn answer(service: &Service, request: Request<v1::ForkGameRequest>) -> Result<v1::ForkGameResponse, Refusal> {
@@ -23,6 +24,6 @@ pub(super) async fn answer(service: &Service, request: Request<v1::ForkGameReque
     let game = service.games.fork(plan).await?;
     telemetry::record_entry(game.header().game, game.head().seq);
     let head = SignedHead { game: game.header().game, seq: game.head().seq, digest: game.head().digest };
-    let receipt = signer.map(|signer| replies::receipt(&signer.receipt(head)));
+    let receipt = signed(signer, head).await;
     Ok(v1::ForkGameResponse { game: Some(replies::game::whole(&game, None)), receipt })
 }

@@ -9,6 +9,7 @@ use tonic::Request;
 use crate::auth::{Rpc, authenticate};
 use crate::refusal::Refusal;
 use crate::service::Service;
+use crate::service::appending::signed;
 use crate::{replies, requests, telemetry};
 
 pub(super) async fn answer(service: &Service, request: Request<v1::RematchRequest>) -> Result<v1::RematchResponse, Refusal> {
@@ -21,6 +22,6 @@ pub(super) async fn answer(service: &Service, request: Request<v1::RematchReques
     let game = service.games.rematch(of, caller.principal.clone(), &service.strategies()).await?;
     telemetry::record_entry(game.header().game, Seq::FIRST);
     let head = SignedHead { game: game.header().game, seq: game.head().seq, digest: game.head().digest };
-    let receipt = signer.map(|signer| replies::receipt(&signer.receipt(head)));
+    let receipt = signed(signer, head).await;
     Ok(v1::RematchResponse { game: Some(replies::game::whole(&game, None)), receipt })
 }

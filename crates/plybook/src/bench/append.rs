@@ -15,9 +15,10 @@ use super::slice::Slice;
 
 /// Moves on many games, by so many callers; each game is measured from its entry `from` on.
 pub(super) async fn contender(site: &Site, callers: usize, board: Board, from: u32) -> anyhow::Result<Box<dyn Contender>> {
-    let player = |line| Player { line, board, from, games: Vec::new(), turn: 0 };
+    let receipts = site.receipts();
+    let player = |line| Player { line, board, from, receipts, games: Vec::new(), turn: 0 };
     let players = site.lines(callers).await?.into_iter().map(player).collect();
-    Ok(Box::new(Append { players, games: site.games_a_caller(), board, from }))
+    Ok(Box::new(Append { players, games: site.games_a_caller(), board, from, receipts }))
 }
 
 struct Append {
@@ -25,6 +26,7 @@ struct Append {
     games: usize,
     board: Board,
     from: u32,
+    receipts: bool,
 }
 
 #[async_trait]
@@ -32,7 +34,8 @@ impl Contender for Append {
     fn name(&self) -> Name {
         let games = (self.players.len() * self.games) as u64;
         let name = Name::new("append", self.players.len(), Unit::Moves).with("games", games).with("board", self.board.side.into());
-        if self.from > 1 { name.with("from_entry", self.from.into()) } else { name }
+        let name = if self.from > 1 { name.with("from_entry", self.from.into()) } else { name };
+        if self.receipts { name.with("receipts", 1) } else { name }
     }
 
     /// Games that are over are replaced.
@@ -41,7 +44,8 @@ impl Contender for Append {
         let deal = |mut player: Player| async move {
             player.games.retain(Game::goes_on);
             while player.games.len() < games {
-                player.games.push(Game::with_moves(&mut player.line, player.board, player.from - 1).await?);
+                let game = player.deal().await?;
+                player.games.push(game);
             }
             anyhow::Ok(player)
         };
@@ -60,8 +64,15 @@ struct Player {
     line: Line,
     board: Board,
     from: u32,
+    receipts: bool,
     games: Vec<Game>,
     turn: usize,
+}
+
+impl Player {
+    async fn deal(&mut self) -> anyhow::Result<Game> {
+        Ok(Game::with_moves(&mut self.line, self.board, self.from - 1).await?.with_receipts(self.receipts))
+    }
 }
 
 impl Caller for Player {
@@ -71,7 +82,7 @@ impl Caller for Player {
         self.turn = (at + 1) % games;
         if !game.goes_on() {
             // A long slice; a creation is an append too, but not what is counted.
-            *game = Game::with_moves(&mut self.line, self.board, self.from - 1).await?;
+            self.games[at] = self.deal().await?;
             return Ok(Asked::InVain);
         }
         game.step(&mut self.line).await?;

@@ -64,6 +64,7 @@ pub(super) struct Game {
     pub(super) id: String,
     board: Board,
     made: u32,
+    receipts: bool,
 }
 
 impl Game {
@@ -77,7 +78,7 @@ impl Game {
         };
         let created = line.games.create_game(request).await.context("a game could not be created")?.into_inner();
         let id = created.game.context("the server created no game")?.game_id;
-        Ok(Game { id, board, made: 0 })
+        Ok(Game { id, board, made: 0, receipts: false })
     }
 
     /// Creates one and makes so many moves.
@@ -87,6 +88,12 @@ impl Game {
             game.step(line).await?;
         }
         Ok(game)
+    }
+
+    /// The same game, whose moves ask for receipts from now on, or do not.
+    #[must_use]
+    pub(super) fn with_receipts(self, receipts: bool) -> Game {
+        Game { receipts, ..self }
     }
 
     /// Whether there is another move.
@@ -108,6 +115,7 @@ impl Game {
             expected_seq: Some(self.head()),
             seat: Some(self.made % 2),
             action: Some(v1::Action { shape: Some(Shape::Place(place)) }),
+            with_receipt: self.receipts,
             ..Default::default()
         }
     }

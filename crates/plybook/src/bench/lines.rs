@@ -23,7 +23,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// A call that does nothing: of a node without a key the answer is empty, and no store is asked.
+    /// A call that does nothing: the answer is empty, or the node's key where it has one, and no store is asked.
     pub(super) async fn empty_call(&mut self) -> anyhow::Result<()> {
         self.audit.list_keys(v1::ListKeysRequest {}).await?;
         Ok(())

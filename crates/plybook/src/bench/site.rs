@@ -12,6 +12,7 @@ use plybook_store::floor::{Floor, Terms};
 
 use super::cluster::{self, Cluster};
 use super::game::{Board, Game};
+use super::key::Key;
 use super::lines::{CALLERS_A_CONNECTION, Line, lines};
 use super::node::Node;
 use crate::database::{Database, DatabaseArgs};
@@ -48,6 +49,9 @@ pub(super) struct SiteArgs {
     /// Games that a caller plays in turn, where it has games of its own
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     games: u32,
+    /// Every move of append asks for a receipt; nodes of the run's own have a key for it
+    #[arg(long)]
+    receipts: bool,
 }
 
 /// Where a run takes place.
@@ -59,6 +63,8 @@ pub(super) struct Site {
     floor: Option<Arc<Floor>>,
     urls: Vec<String>,
     games_a_caller: usize,
+    receipts: bool,
+    _key: Option<Key>,
     _cluster: Option<Cluster>,
 }
 
@@ -78,7 +84,7 @@ impl Again {
 impl Site {
     /// Starts what is needed.
     pub(super) async fn open(args: &SiteArgs) -> anyhow::Result<Site> {
-        let games_a_caller = args.games as usize;
+        let (games_a_caller, receipts) = (args.games as usize, args.receipts);
         if let Some(server) = &args.server {
             let urls: Vec<String> = server.split(',').map(|url| url.trim().to_owned()).collect();
             if let Some(bad) = urls.iter().find(|url| !url.starts_with("http://")) {
@@ -88,7 +94,7 @@ impl Site {
                 Some(url) => open_floor(args, url).await?,
                 None => None,
             };
-            return Ok(Site { nodes: Vec::new(), again: None, floor, urls, games_a_caller, _cluster: None });
+            return Ok(Site { nodes: Vec::new(), again: None, floor, urls, games_a_caller, receipts, _key: None, _cluster: None });
         }
         let cluster = if args.database.is_none() { Some(args.cluster().await?) } else { None };
         let database = match (&cluster, &args.database) {
@@ -104,14 +110,17 @@ impl Site {
         if !on_postgres && args.nodes > 1 {
             return Err(usage("--nodes: a file is the store of one node; several share a Postgres"));
         }
-        let again = Again { database, flags: vec!["--database-connections".to_owned(), args.database_connections.to_string()] };
+        let mut flags = vec!["--database-connections".to_owned(), args.database_connections.to_string()];
+        let key = if receipts { Some(Key::make(&args.folder())?) } else { None };
+        flags.extend(key.iter().flat_map(|key| ["--signing-key".to_owned(), key.path().display().to_string()]));
+        let again = Again { database, flags };
         let mut nodes = Vec::new();
         for _ in 0..args.nodes {
             nodes.push(again.node().await?);
         }
         let floor = open_floor(args, &again.database).await?;
         let urls = nodes.iter().map(|node| node.url().to_owned()).collect();
-        Ok(Site { nodes, again: on_postgres.then_some(again), floor, urls, games_a_caller, _cluster: cluster })
+        Ok(Site { nodes, again: on_postgres.then_some(again), floor, urls, games_a_caller, receipts, _key: key, _cluster: cluster })
     }
 
     /// The database without a server; nothing where it is no Postgres, or is not told.
@@ -126,6 +135,11 @@ impl Site {
 
     pub(super) const fn games_a_caller(&self) -> usize {
         self.games_a_caller
+    }
+
+    /// Whether every move of append asks for a receipt.
+    pub(super) const fn receipts(&self) -> bool {
+        self.receipts
     }
 
     /// Ways to the nodes for so many callers.
@@ -194,11 +208,15 @@ impl SiteArgs {
         DatabaseArgs::of(Some(url.to_owned()), self.database_connections).read()
     }
 
+    /// Where what the run makes lies.
+    fn folder(&self) -> PathBuf {
+        self.scratch.clone().unwrap_or_else(std::env::temp_dir)
+    }
+
     /// Room for every node, for one that is started besides, and for the floors.
     async fn cluster(&self) -> anyhow::Result<Cluster> {
         let connections = (self.nodes + 1) * (self.database_connections + WAKE_CONNECTIONS) + self.database_connections;
-        let scratch = self.scratch.clone().unwrap_or_else(std::env::temp_dir);
         let binaries = cluster::binaries(self.postgres.as_deref())?;
-        Cluster::start(&cluster::Plan { binaries, scratch, connections }).await
+        Cluster::start(&cluster::Plan { binaries, scratch: self.folder(), connections }).await
     }
 }

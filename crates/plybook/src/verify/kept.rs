@@ -56,7 +56,7 @@ impl KeptArgs {
             let text = text.map_err(|_| bad("is not UTF-8".to_owned()))?;
             let before = receipts.len();
             for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-                let form = "receipt, game, entry, digest, key id, signature, with one space between them";
+                let form = "receipt, game, entry, digest, key id, signature, and where it stands among heads that were signed together, with one space between them";
                 let receipt = Receipt::parse(line.trim_end()).ok_or_else(|| bad(format!("holds no receipt in line {}: {form}", at + 1)))?;
                 receipts.push((path.clone(), receipt));
             }
