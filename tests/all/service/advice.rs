@@ -3,6 +3,7 @@
 use plybook_bots::Bots;
 use plybook_proto::v1::score::Value;
 use plybook_proto::v1::{self, AnalyzePositionRequest, ListStrategiesRequest, StrategySpec, SuggestMoveRequest};
+use plybook_server::limits::ADVICE_CELLS_MAX;
 use plybook_tests::deal::RULESETS;
 use plybook_tests::injected::over_sqlite;
 use plybook_tests::refused::Refused;
@@ -223,6 +224,26 @@ async fn a_strategy_is_one_that_plays_the_game() {
     Refused::by(wire.games().suggest_move(asks(&gomoku, "", 0)).await).with("INVALID_PARAMETER").field("strategy.id", "is required");
     let long = "m".repeat(100_000);
     Refused::by(wire.games().suggest_move(asks(&gomoku, &long, 0)).await).with("UNKNOWN_STRATEGY");
+}
+
+/// Of an action so many cells are told: a pop moves a whole column down, and of a higher one the rest is left out.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn so_many_cells_are_told_of_an_action() {
+    let local = over_sqlite().await.start().await;
+    let opening = local.wire().await.game().of("connect_four").with("rows", ADVICE_CELLS_MAX as i64 + 2).with("pop_out", true);
+    let mut game = opening.await;
+    let popped = |found: &v1::AnalyzePositionResponse| {
+        let pop = found.actions.iter().find(|action| action.notation == "1^").unwrap();
+        pop.cells.len()
+    };
+    for (moves, told) in [
+        ("1 ".repeat(ADVICE_CELLS_MAX - 2), ADVICE_CELLS_MAX - 2),
+        ("1 1".to_owned(), ADVICE_CELLS_MAX),
+        ("1 2".to_owned(), ADVICE_CELLS_MAX),
+    ] {
+        game.play(&moves).await;
+        assert_eq!(popped(&analyze(&game, None, 100, 0).await), told, "{moves}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

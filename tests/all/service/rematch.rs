@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use plybook_proto::v1::{self, UndoBy, event::Body};
+use plybook_server::limits::REMATCH_IDS;
 use plybook_tests::both::on_both;
 use plybook_tests::injected::{Local, over, over_sqlite};
 use plybook_tests::live::{bot, fischer};
@@ -99,6 +100,37 @@ async fn a_foreseen_request_id_stops_no_rematch() {
         }
     })
     .await;
+}
+
+/// A foreseen id is passed over, but not for ever: at the limit a rematch is made, and one over nobody can have one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn so_many_ids_are_tried_for_a_rematch() {
+    let local = over_sqlite().await.start().await;
+    let wire = local.wire().await;
+    for (taken, is_made) in [(REMATCH_IDS - 1, true), (REMATCH_IDS, false)] {
+        let mut old = wire.game().await;
+        let last = take_ids(&wire, &old.id, taken).await;
+        old.acts(old.resigning(0)).await;
+        if is_made {
+            let new = wire.rematch(&old.id).await.unwrap();
+            assert_eq!((new.rematch_of.as_str(), wire.rematch(&old.id).await.unwrap()), (old.id.as_str(), new.clone()));
+        } else {
+            Refused::by(wire.rematch(&old.id).await).with("REQUEST_ID_REUSED").only(&["original_game_id"]).meta("original_game_id", last);
+        }
+    }
+}
+
+/// Creates games by the requests that would create a game's rematch, and answers the id of the last of them.
+async fn take_ids(wire: &Wire, of: &str, count: u32) -> String {
+    let of = Uuid::parse_str(of).unwrap();
+    let mut last = String::new();
+    for n in 0..count {
+        let name = if n == 0 { "rematch".to_owned() } else { format!("rematch/{n}") };
+        let mut opening = wire.game();
+        opening.request.request_id = Uuid::new_v5(&of, name.as_bytes()).to_string();
+        last = opening.await.id;
+    }
+    last
 }
 
 async fn rematches(wire: &Wire, of: &str) -> BTreeSet<String> {
