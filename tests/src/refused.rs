@@ -1,7 +1,7 @@
 //! A refusal as a client reads it.
 //!
 //! Invariant: whoever reads one checks what every refusal promises: ErrorInfo of our domain with a
-//! reason of the contract, details under 2 KiB, a message of one short line.
+//! reason of the contract before every other detail, details under 2 KiB, a message of one short line.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use plybook_proto::ERROR_DOMAIN;
 use plybook_proto::v1::ErrorReason;
 use tonic::{Code, Status};
-use tonic_types::StatusExt as _;
+use tonic_types::{ErrorDetail, StatusExt as _};
 
 /// The most that error details may take, in bytes.
 pub const DETAILS_BYTES_MAX: usize = 2 * 1024;
@@ -48,6 +48,8 @@ impl Refused {
         let details = status.get_error_details();
         let info = details.error_info().unwrap_or_else(|| panic!("no ErrorInfo: {status:?}"));
         assert_eq!(info.domain, ERROR_DOMAIN);
+        let first = status.get_error_details_vec().into_iter().next();
+        assert!(matches!(first, Some(ErrorDetail::ErrorInfo(_))), "ErrorInfo is not the first detail: {first:?}");
         assert!(ErrorReason::from_str_name(&format!("ERROR_REASON_{}", info.reason)).is_some(), "{} is no reason", info.reason);
         assert!(status.details().len() < DETAILS_BYTES_MAX, "{} bytes of details: {status:?}", status.details().len());
         assert!(status.message().len() <= MESSAGE_BYTES_MAX, "{} bytes of message", status.message().len());

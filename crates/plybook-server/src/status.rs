@@ -1,7 +1,7 @@
 //! The one place that makes a `Status`.
 //!
 //! Invariants: the matches are exhaustive, so a new refusal cannot be forgotten; every status carries
-//! ErrorInfo; details stay under 2 KiB; an INTERNAL error says its trace id and nothing else.
+//! ErrorInfo, and it is its first detail; details stay under 2 KiB; an INTERNAL error says its trace id and nothing else.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use plybook_core::{Outcome, Rejection, RulesetId, Seq};
 use plybook_proto::ERROR_DOMAIN;
 use plybook_proto::v1::ErrorReason;
 use tonic::{Code, Status};
-use tonic_types::{ErrorDetails, StatusExt};
+use tonic_types::{BadRequest, ErrorDetail, ErrorInfo, RetryInfo, StatusExt};
 use uuid::Uuid;
 
 use crate::limits;
@@ -273,15 +273,16 @@ impl Answer {
 
     fn status(self) -> Status {
         let metadata: HashMap<String, String> = self.metadata.into_iter().collect();
-        let mut details = ErrorDetails::with_error_info(reason_name(self.reason), ERROR_DOMAIN, metadata);
+        // Clients read the first detail, without looking what it is.
+        let mut details: Vec<ErrorDetail> = vec![ErrorInfo::new(reason_name(self.reason), ERROR_DOMAIN, metadata).into()];
         if let Some((field, why)) = self.field {
-            details.add_bad_request_violation(echo(&field), cut(&why, limits::MESSAGE_BYTES_MAX));
+            details.push(BadRequest::with_violation(echo(&field), cut(&why, limits::MESSAGE_BYTES_MAX)).into());
         }
         if let Some(after) = self.retry {
-            details.set_retry_info(Some(after));
+            details.push(RetryInfo::new(Some(after)).into());
         }
         telemetry::record_refusal(self.reason.as_str_name());
-        Status::with_error_details(self.code, cut(&self.message, limits::MESSAGE_BYTES_MAX), details)
+        Status::with_error_details_vec(self.code, cut(&self.message, limits::MESSAGE_BYTES_MAX), details)
     }
 }
 
@@ -361,4 +362,35 @@ pub fn reason_named(name: &str) -> ErrorReason {
 
 fn winners(outcome: &Outcome) -> String {
     outcome.winning_seats().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use tonic_types::BadRequest;
+
+    use super::*;
+
+    /// Who reads the first detail finds the reason, whatever else is said.
+    #[test]
+    fn the_reason_stands_before_every_other_detail() {
+        let (limit, most, wait) = ("streams", 1, Duration::from_millis(7));
+        let comes_back = [
+            Refusal::IssuerUnavailable,
+            Refusal::Busy { limit, most },
+            Refusal::TooManyStreams { limit, most },
+            Refusal::RateLimited { limit, wait },
+            Refusal::StoreUnavailable,
+            Refusal::Draining,
+        ];
+        for refusal in comes_back {
+            let told = format!("{refusal:?}");
+            let details = Status::from(refusal).get_error_details_vec();
+            assert!(matches!(details[..], [ErrorDetail::ErrorInfo(_), ErrorDetail::RetryInfo(_)]), "{told}: {details:?}");
+        }
+        let details = Status::from(Refusal::field("seat", "is missing")).get_error_details_vec();
+        let [ErrorDetail::ErrorInfo(_), ErrorDetail::BadRequest(BadRequest { field_violations })] = &details[..] else {
+            panic!("{details:?}")
+        };
+        assert_eq!(field_violations.len(), 1);
+    }
 }
