@@ -44,7 +44,7 @@ use opentelemetry_sdk::trace::SdkTracerProvider;
 use plybook_core::Seq;
 use prometheus::Registry;
 use tonic::metadata::MetadataMap;
-use tonic::transport::ClientTlsConfig;
+use tonic::transport::{ClientTlsConfig, Endpoint};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -136,7 +136,8 @@ fn tracing_calls() -> bool {
 impl Telemetry {
     /// Whether it can begin.
     pub fn check(&self) -> Result<(), TelemetryError> {
-        self.filter().map(drop)
+        self.filter()?;
+        self.collector.as_ref().map_or(Ok(()), Collector::check)
     }
 
     fn filter(&self) -> Result<EnvFilter, TelemetryError> {
@@ -210,6 +211,13 @@ impl Telemetry {
 }
 
 impl Collector {
+    /// Whether the exporters, which are made inside a runtime, would take the address. It is not repeated: it may carry a password.
+    fn check(&self) -> Result<(), TelemetryError> {
+        let wrong = |why: &str| TelemetryError::Exporter(why.to_owned());
+        let endpoint = Endpoint::from_shared(self.endpoint.clone()).map_err(|error| wrong(&error.to_string()))?;
+        if endpoint.uri().host().is_none_or(str::is_empty) { Err(wrong("it names no host")) } else { Ok(()) }
+    }
+
     fn is_https(&self) -> bool {
         self.endpoint.starts_with("https://")
     }

@@ -77,6 +77,7 @@ impl DatabaseArgs {
                 read_url: self.read_database.clone().filter(|url| !url.is_empty()),
                 ..PostgresOptions::new(address)
             };
+            check(&options)?;
             return Ok(Database::Postgres(options));
         }
         if is_keywords(address) {
@@ -92,6 +93,23 @@ impl DatabaseArgs {
         }
         Ok(Database::Sqlite(PathBuf::from(file)))
     }
+}
+
+/// Every address of a Postgres, as a node will read it.
+fn check(options: &PostgresOptions) -> anyhow::Result<()> {
+    if options.max_connections == 0 {
+        return Err(usage("--database-connections must be at least 1"));
+    }
+    let addresses = [
+        ("--database", Some(&options.url)),
+        ("--wake-database", options.wake_url.as_ref()),
+        ("--read-database", options.read_url.as_ref()),
+    ];
+    for (flag, address) in addresses.into_iter().filter_map(|(flag, address)| Some((flag, address?))) {
+        let options = PostgresOptions { url: address.clone(), ..options.clone() };
+        options.check().map_err(|error| usage(format!("{flag}: {error}")))?;
+    }
+    Ok(())
 }
 
 /// Whether it is the other form that the tools of Postgres take, which may have a password in it.

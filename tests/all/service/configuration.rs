@@ -8,22 +8,33 @@ use plybook_tests::{node, postgres};
 
 /// Runs `plybook serve`, which must not serve.
 fn refuses(flags: &[&str], code: i32, sentence: &str) {
+    fails(&["serve"], flags, code, sentence);
+}
+
+/// Runs a command with the flags of a node, which must fail.
+fn fails(command: &[&str], flags: &[&str], code: i32, sentence: &str) {
     let folder = tempfile::tempdir().unwrap();
     let mut serve = Command::new(node::binary());
-    serve.arg("serve").args(flags).current_dir(folder.path()).env_remove("OTEL_EXPORTER_OTLP_ENDPOINT");
+    serve
+        .args(command)
+        .args(flags)
+        .current_dir(folder.path())
+        .env_remove("OTEL_EXPORTER_OTLP_ENDPOINT")
+        .env_remove("OTEL_EXPORTER_OTLP_HEADERS");
     if !flags.contains(&"--listen") {
         serve.args(["--listen", "127.0.0.1:0"]);
     }
     let output = serve.output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(code), "{flags:?}: {told}");
-    assert!(output.stdout.is_empty(), "{flags:?} says that it serves");
+    assert!(output.stdout.is_empty(), "{command:?} {flags:?} says that it serves");
     assert!(told.contains(sentence), "{flags:?}: {told:?} does not say {sentence:?}");
     assert!(!told.contains("panicked") && !told.contains("RUST_BACKTRACE"), "{told}");
     let sentences = told.lines().filter(|line| line.starts_with("plybook: ") || line.starts_with("error: ")).count();
     assert_eq!(sentences, 1, "{flags:?}: one sentence: {told:?}");
 }
 
+/// A check says of each of them what a start says.
 #[test]
 fn flags_that_make_no_sense() {
     for (flags, sentence) in [
@@ -47,16 +58,23 @@ fn flags_that_make_no_sense() {
         (&["--outage-after-ms", "5999"], "outage-after twice as long at least"),
         (&["--refusals-keep-days", "0"], "refusals-keep must be longer"),
         (&["--refusals-per-game", "few"], "--refusals-per-game"),
-        (&["--database-connections", "0", "--database", "postgres://127.0.0.1/x"], "max_connections of Postgres must be at least 1"),
+        (&["--database-connections", "0", "--database", "postgres://127.0.0.1/x"], "--database-connections must be at least 1"),
         (&["--listen", ":50051"], "host:port is wanted"),
         (&["--otlp-endpoint", "no url at all"], "begins neither with http:// nor with https://"),
         (&["--otlp-endpoint", "http://no url at all"], "nothing can be sent to the collector at this address"),
         (&["--database", ":memory:"], "no move would outlive the server"),
         (&["--database", "mysql://x"], "neither postgres"),
-        (&["--database", "postgres://me@host:port/x"], "the Postgres address cannot be read"),
+        (&["--database", "postgres://me@host:port/x"], "--database: the Postgres address cannot be read"),
+        (&["--database", "postgres://h/x", "--wake-database", "mysql://h/x"], "--wake-database: a Postgres address begins with"),
+        (&["--database", "postgres://h/x", "--read-database", "postgres://h:port/x"], "--read-database: the Postgres address cannot be"),
+        (&["--otlp-endpoint", "http://"], "nothing can be sent to the collector at this address"),
+        (&["--otlp-endpoint", "http://127.0.0.1:4317", "--otlp-headers", "secret"], "--otlp-headers: number 1 is not name=value"),
+        (&["--otlp-headers", "secret"], "--otlp-headers: number 1 is not name=value"),
+        (&["--otlp-headers", "api-key=secret"], "--otlp-headers: --otlp-endpoint is wanted with it"),
         (&["--knights", "2"], "--knights"),
     ] {
         refuses(flags, 2, sentence);
+        fails(&["config", "--check"], flags, 2, sentence);
     }
 }
 

@@ -60,6 +60,11 @@ impl PostgresOptions {
         }
     }
 
+    /// Checks, without going there, that the address can be read: what is refused here is refused by a connection too.
+    pub fn check(&self) -> Result<(), Error> {
+        self.session().map(drop)
+    }
+
     /// The address as the driver knows it.
     pub(super) fn session(&self) -> Result<PgConnectOptions, Error> {
         if !(self.url.starts_with("postgres://") || self.url.starts_with("postgresql://")) {

@@ -98,14 +98,17 @@ impl TelemetryArgs {
     }
 
     fn collector(&self) -> anyhow::Result<Option<Collector>> {
-        let Some(endpoint) = self.otlp_endpoint.as_deref().filter(|endpoint| !endpoint.is_empty()) else { return Ok(None) };
+        let headers = headers(self.otlp_headers.as_deref().unwrap_or_default())?;
+        let Some(endpoint) = self.otlp_endpoint.as_deref().filter(|endpoint| !endpoint.is_empty()) else {
+            return if headers.is_empty() { Ok(None) } else { Err(usage("--otlp-headers: --otlp-endpoint is wanted with it")) };
+        };
         if !endpoint.starts_with("http://") && !endpoint.starts_with("https://") {
             // An address may carry a password.
             return Err(usage("--otlp-endpoint: the address begins neither with http:// nor with https://"));
         }
         Ok(Some(Collector {
             endpoint: endpoint.to_owned(),
-            headers: headers(self.otlp_headers.as_deref().unwrap_or_default())?,
+            headers,
             traces: self.traces_exporter == Exporter::Otlp,
             metrics: self.metrics_exporter == Exporter::Otlp,
         }))
