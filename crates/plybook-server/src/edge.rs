@@ -32,5 +32,5 @@ pub use connection::{Connection, Peer};
 pub use connections::Connections;
 pub use incoming::Incoming;
 pub use rates::{Rate, RateLimits};
-pub use tls::{ClientCertificates, Tls, TlsError, TlsFiles};
+pub use tls::{ClientCertificates, Tls, TlsError, TlsFiles, TlsPart};
 pub use web::Web;

@@ -33,7 +33,7 @@ pub(crate) async fn run(args: ExportArgs) -> anyhow::Result<()> {
     match &args.output {
         None => std::io::stdout().lock().write_all(text.as_bytes())?,
         Some(path) => {
-            write(path, text.as_bytes()).with_context(|| format!("{} cannot be written", path.display()))?;
+            write(path, text.as_bytes()).with_context(|| format!("--output: {} cannot be written", path.display()))?;
             eprintln!("{}: {} entries, book digest {}", path.display(), book.links().len(), book.digest());
         }
     }

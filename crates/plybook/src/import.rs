@@ -127,7 +127,7 @@ pub(crate) async fn run(mut args: ImportArgs) -> anyhow::Result<()> {
     let lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
     bar.finish_and_clear();
     if let Some(path) = &args.report {
-        report::write(path, &lines).with_context(|| format!("{} cannot be written", path.display()))?;
+        report::write(path, &lines).with_context(|| format!("--report: {} cannot be written", path.display()))?;
     }
     tell(&lines, games, began.elapsed())
 }

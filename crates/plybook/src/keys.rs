@@ -45,26 +45,27 @@ pub(crate) struct SigningArgs {
 impl SigningArgs {
     /// Reads the files.
     pub(crate) fn read(&self) -> anyhow::Result<Keys> {
-        let active = self.signing_key.as_deref().map(key_file::signing).transpose().map_err(|error| usage(error.to_string()))?;
+        let read = |file: &PathBuf| key_file::signing(file).map_err(|error| usage(format!("--signing-key: {error}")));
+        let active = self.signing_key.as_ref().map(read).transpose()?;
         Ok(Keys::new(active, public_keys(&self.public_key)?.iter().copied()))
     }
 }
 
-/// The public keys in these files.
+/// The public keys in the files of `--public-key`.
 pub(crate) fn public_keys(files: &[PathBuf]) -> anyhow::Result<PublicKeys> {
-    Ok(public_key_list(files)?.into_iter().collect())
+    Ok(public_key_list("--public-key", files)?.into_iter().collect())
 }
 
-/// The same, in the order of the files.
-pub(crate) fn public_key_list(files: &[PathBuf]) -> anyhow::Result<Vec<PublicKey>> {
+/// The public keys in the files of a flag, in their order.
+pub(crate) fn public_key_list(flag: &str, files: &[PathBuf]) -> anyhow::Result<Vec<PublicKey>> {
     let read = files.iter().map(|file| key_file::public(file)).collect::<Result<Vec<_>, _>>();
-    Ok(read.map_err(|error| usage(error.to_string()))?.into_iter().flatten().collect())
+    Ok(read.map_err(|error| usage(format!("{flag}: {error}")))?.into_iter().flatten().collect())
 }
 
 /// Makes a key.
 pub(crate) fn generate(args: &KeygenArgs) -> anyhow::Result<()> {
     let key = SigningKey::generate()?;
-    key_file::write(&args.out, &key)?;
+    key_file::write(&args.out, &key).context("--out")?;
     eprintln!("{}: the private key; what is printed on standard output is the key id and the public key", args.out.display());
     Screen::new().say(key.public().print())?;
     Ok(())

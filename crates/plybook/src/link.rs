@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use plybook_client::credentials::BadToken;
 use plybook_client::{Client, Options, Token, Trust};
 
 use crate::exit::usage;
@@ -88,7 +89,10 @@ impl Credentials {
     fn token(&self) -> anyhow::Result<Option<Token>> {
         let token = match (&self.token, &self.token_file) {
             (Some(Secret(token)), _) => Token::new(token).map_err(|error| usage(format!("--token: {error}")))?,
-            (None, Some(file)) => Token::file(file).map_err(|error| usage(format!("--token-file: {error}")))?,
+            (None, Some(file)) => Token::file(file).map_err(|error| match error {
+                error @ BadToken::File { .. } => usage(format!("--token-file: {error}")),
+                error => usage(format!("--token-file: {}: {error}", file.display())),
+            })?,
             (None, None) => return Ok(None),
         };
         Ok(Some(token))

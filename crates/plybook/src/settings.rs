@@ -51,7 +51,7 @@ impl Given {
 
         let (depth, deepest, matches) = innermost(command, &lenient);
         let Some(path) = path(deepest, matches) else { return Ok(Given { matches: strict(command, &arguments), file: None }) };
-        let mut file = File::read(&path, serve(command)).map_err(|wrong| usage(wrong.to_string()))?;
+        let mut file = File::read(&path, serve(command)).map_err(|wrong| usage(format!("--{FILE_FLAG}: {wrong}")))?;
         file.keep(|entry| speaks(entry, deepest, matches));
 
         let mut arguments = arguments;

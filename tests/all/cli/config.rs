@@ -32,6 +32,40 @@ fn bad_flags_are_told() {
     nonsense(&["conquer"], "conquer");
 }
 
+/// Whoever gives several files must know which one is meant.
+#[test]
+fn a_file_that_is_not_there_is_told_with_its_flag() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (books, key, two_words) = (at("books.db"), at("seats.key"), at("two.words"));
+    run(&["keygen", "--out", &key], "").ok();
+    std::fs::write(&two_words, "two words").unwrap();
+    let missing = "/nonexistent/file";
+    let names = |args: &[&str], flag: &str, file: &str| {
+        let ran = run(args, "");
+        assert!(ran.code != 0 && ran.err.contains(flag) && ran.err.contains(file), "{args:?}: {ran:#?}");
+    };
+    for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["config", "--check"]] {
+        let node = [command, &["--database", &books]].concat();
+        for flag in ["--config", "--signing-key", "--public-key", "--seat-token-key", "--client-certs", "--jwks"] {
+            names(&[&node[..], &[flag, missing]].concat(), &format!("{flag}: "), missing);
+        }
+        let seats = ["--seat-token-key", &key, "--seat-token-public-key", missing];
+        names(&[&node[..], &seats].concat(), "--seat-token-public-key: ", missing);
+        names(&[&node[..], &["--tls-cert", missing, "--tls-key", &key]].concat(), "--tls-cert: ", missing);
+    }
+    for flag in ["--receipt", "--public-key", "--origin"] {
+        names(&["verify", &books, flag, missing], flag, missing);
+    }
+    for flag in ["--token-file", "--ca"] {
+        names(&["keys", flag, missing], &format!("{flag}: "), missing);
+    }
+    names(&["keys", "--token-file", &two_words], "--token-file: ", &two_words);
+    names(&["keys", "--cert", missing, "--key", &key], "--cert: ", missing);
+    names(&["keys", "--cert", &key, "--key", missing], "--key: ", missing);
+    names(&["keygen", "--out", "/nonexistent/key"], "--out: ", "/nonexistent/key");
+}
+
 #[test]
 fn a_setting_of_the_environment_is_held_to_the_same() {
     let output = super::command(&["play"]).env("PLYBOOK_SERVER", "nowhere").output().unwrap();

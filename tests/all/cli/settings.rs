@@ -69,7 +69,7 @@ fn a_file_that_cannot_be_meant_is_refused_with_its_line() {
         let mut migrate = command(&["migrate"]);
         ended(migrate.env("PLYBOOK_CONFIG", &file).spawn().unwrap()).fails(2, because);
     }
-    run(&["serve", "--config", "/nonexistent/plybook.toml"], "").fails(2, "/nonexistent/plybook.toml: No such file");
+    run(&["serve", "--config", "/nonexistent/plybook.toml"], "").fails(2, "--config: /nonexistent/plybook.toml: No such file");
 }
 
 #[test]

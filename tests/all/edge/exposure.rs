@@ -57,8 +57,12 @@ fn half_of_a_pair_is_refused() {
     refused(&["--listen", "127.0.0.1:0", "--tls-client-ca", roots], "there is no TLS without");
     refused(&["--listen", "127.0.0.1:0", "--tls-cert", key, "--tls-key", key], "node.key: there is no certificate in it");
     refused(&["--listen", "127.0.0.1:0", "--tls-cert", certificate, "--tls-key", certificate], "node.pem: there is no private key in it");
+    refused(&["--listen", "127.0.0.1:0", "--tls-cert", certificate, "--tls-key", certificate], "--tls-key: ");
+    refused(&["--listen", "127.0.0.1:0", "--tls-cert", "/nonexistent.pem", "--tls-key", key], "--tls-cert: /nonexistent.pem: No such");
+    refused(&["--listen", "127.0.0.1:0", "--tls-cert", certificate, "--tls-key", "/nonexistent.key"], "--tls-key: /nonexistent.key: No");
     let with_roots = ["--listen", "127.0.0.1:0", "--tls-cert", certificate, "--tls-key", key, "--tls-client-ca", roots];
     refused(&with_roots, "clients.pem: there is no certificate in it");
+    refused(&with_roots, "--tls-client-ca: ");
 }
 
 #[test]

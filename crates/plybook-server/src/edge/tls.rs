@@ -41,11 +41,37 @@ pub struct ClientCertificates {
     pub required: bool,
 }
 
+/// One of the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsPart {
+    /// [`TlsFiles::certificate`].
+    Certificate,
+    /// [`TlsFiles::key`].
+    Key,
+    /// [`ClientCertificates::roots`].
+    Roots,
+}
+
+impl TlsFiles {
+    /// The fault of one of them.
+    fn fault(&self, part: TlsPart, why: impl fmt::Display) -> TlsError {
+        let roots = || self.clients.as_ref().map(|clients| clients.roots.clone()).unwrap_or_default();
+        let file = match part {
+            TlsPart::Certificate => self.certificate.clone(),
+            TlsPart::Key => self.key.clone(),
+            TlsPart::Roots => roots(),
+        };
+        TlsError { part, file, why: why.to_string() }
+    }
+}
+
 /// Why there is no TLS with these files.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {why}", file.display())]
 pub struct TlsError {
-    /// The file at fault.
+    /// Which of the files is at fault.
+    pub part: TlsPart,
+    /// Where it is.
     pub file: PathBuf,
     /// Why.
     pub why: String,
@@ -117,9 +143,10 @@ impl Tls {
 
 impl Contents {
     fn read(files: &TlsFiles) -> Result<Contents, TlsError> {
-        let read = |file: &PathBuf| std::fs::read(file).map_err(|error| TlsError { file: file.clone(), why: error.to_string() });
-        let roots = files.clients.as_ref().map(|clients| read(&clients.roots)).transpose()?;
-        Ok(Contents { certificate: read(&files.certificate)?, key: read(&files.key)?, roots })
+        let read = |file: &PathBuf, part| std::fs::read(file).map_err(|error| files.fault(part, error));
+        let roots = files.clients.as_ref().map(|clients| read(&clients.roots, TlsPart::Roots)).transpose()?;
+        let certificate = read(&files.certificate, TlsPart::Certificate)?;
+        Ok(Contents { certificate, key: read(&files.key, TlsPart::Key)?, roots })
     }
 
     fn digest(&self) -> [u8; 32] {
@@ -130,27 +157,26 @@ impl Contents {
 }
 
 fn configure(files: &TlsFiles, contents: &Contents, http1: bool) -> Result<ServerConfig, TlsError> {
-    let fault = |file: &PathBuf, why: String| TlsError { file: file.clone(), why };
+    use TlsPart::{Certificate, Key, Roots};
     let provider: Arc<CryptoProvider> = Arc::new(aws_lc_rs::default_provider());
-    let chain = certificates(&contents.certificate).map_err(|why| fault(&files.certificate, why))?;
-    let key =
-        PrivateKeyDer::from_pem_slice(&contents.key).map_err(|_| fault(&files.key, "there is no private key in it, as PEM".to_owned()))?;
+    let chain = certificates(&contents.certificate).map_err(|why| files.fault(Certificate, why))?;
+    let key = PrivateKeyDer::from_pem_slice(&contents.key).map_err(|_| files.fault(Key, "there is no private key in it, as PEM"))?;
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&version::TLS13, &version::TLS12])
-        .map_err(|error| fault(&files.certificate, error.to_string()))?;
+        .map_err(|error| files.fault(Certificate, error))?;
     let builder = match (&files.clients, &contents.roots) {
         (Some(clients), Some(pem)) => {
             let mut roots = RootCertStore::empty();
-            for root in certificates(pem).map_err(|why| fault(&clients.roots, why))? {
-                roots.add(root).map_err(|error| fault(&clients.roots, error.to_string()))?;
+            for root in certificates(pem).map_err(|why| files.fault(Roots, why))? {
+                roots.add(root).map_err(|error| files.fault(Roots, error))?;
             }
             let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
             let verifier = if clients.required { verifier } else { verifier.allow_unauthenticated() };
-            builder.with_client_cert_verifier(verifier.build().map_err(|error| fault(&clients.roots, error.to_string()))?)
+            builder.with_client_cert_verifier(verifier.build().map_err(|error| files.fault(Roots, error))?)
         }
         _ => builder.with_no_client_auth(),
     };
-    let mut config = builder.with_single_cert(chain, key).map_err(|error| fault(&files.certificate, error.to_string()))?;
+    let mut config = builder.with_single_cert(chain, key).map_err(|error| files.fault(Certificate, error))?;
     config.alpn_protocols = if http1 { vec![b"h2".to_vec(), b"http/1.1".to_vec()] } else { vec![b"h2".to_vec()] };
     Ok(config)
 }

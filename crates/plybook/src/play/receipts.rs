@@ -23,7 +23,7 @@ impl Receipts {
     /// To add to; made where it is not there.
     pub(super) fn open(path: &Path) -> anyhow::Result<Receipts> {
         let file = OpenOptions::new().create(true).append(true).open(path);
-        let file = file.with_context(|| format!("{} cannot be opened to keep receipts", path.display()))?;
+        let file = file.with_context(|| format!("--receipts: {} cannot be opened to keep receipts", path.display()))?;
         Ok(Receipts { path: path.to_owned(), file: Arc::new(file) })
     }
 

@@ -67,8 +67,8 @@ impl AuthArgs {
     pub(crate) fn read(&self) -> anyhow::Result<AuthConfig> {
         let seat_tokens = match &self.seat_token_key {
             Some(file) => {
-                let key = key_file::signing(file).map_err(|error| usage(error.to_string()))?;
-                let others = public_key_list(&self.seat_token_public_key)?;
+                let key = key_file::signing(file).map_err(|error| usage(format!("--seat-token-key: {error}")))?;
+                let others = public_key_list("--seat-token-public-key", &self.seat_token_public_key)?;
                 Some(SeatTokens::new(&key, &others).map_err(|error| usage(error.to_string()))?)
             }
             None => None,
@@ -93,7 +93,7 @@ impl AuthArgs {
 
     fn jwt(&self) -> anyhow::Result<Option<JwtConfig>> {
         let Some(source) = self.jwks.clone() else { return Ok(None) };
-        jwks::check(&source).map_err(|error| usage(error.to_string()))?;
+        jwks::check(&source).map_err(|error| usage(format!("--jwks: {error}")))?;
         Ok(Some(JwtConfig {
             source,
             issuer: self.jwt_issuer.clone(),

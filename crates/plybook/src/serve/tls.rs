@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use plybook_server::edge::{ClientCertificates, Tls, TlsFiles};
+use plybook_server::edge::{ClientCertificates, Tls, TlsFiles, TlsPart};
 
 use crate::exit::usage;
 
@@ -40,6 +40,15 @@ enum ClientAuth {
     Optional,
 }
 
+/// The flag that names a file.
+const fn flag(part: TlsPart) -> &'static str {
+    match part {
+        TlsPart::Certificate => "--tls-cert",
+        TlsPart::Key => "--tls-key",
+        TlsPart::Roots => "--tls-client-ca",
+    }
+}
+
 impl TlsArgs {
     /// The files, if there are any, and they hold.
     pub(super) fn read(&self) -> anyhow::Result<Option<TlsFiles>> {
@@ -59,7 +68,7 @@ impl TlsArgs {
         let clients = self.tls_client_ca.clone().map(|roots| ClientCertificates { roots, required });
         let files = TlsFiles { certificate, key, clients, look_every: Duration::from_millis(self.tls_look_ms) };
         // The server reads them again; what does not hold is told before anything is opened.
-        Tls::read(files.clone(), false).map_err(|error| usage(error.to_string()))?;
+        Tls::read(files.clone(), false).map_err(|error| usage(format!("{}: {error}", flag(error.part))))?;
         Ok(Some(files))
     }
 }

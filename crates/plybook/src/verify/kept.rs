@@ -51,7 +51,7 @@ impl KeptArgs {
         }
         let mut receipts = Vec::new();
         for path in &self.receipt {
-            let bad = |why: String| usage(format!("the receipt file {} {why}", path.display()));
+            let bad = |why: String| usage(format!("--receipt: the receipt file {} {why}", path.display()));
             let text = String::from_utf8(read(path).map_err(|why| bad(format!("cannot be read: {why}")))?);
             let text = text.map_err(|_| bad("is not UTF-8".to_owned()))?;
             let before = receipts.len();
