@@ -178,6 +178,8 @@ async fn a_token_says_who_for_which_tenant_and_as_what_or_is_refused() {
         ("sub", json!("a b"), "the claim sub"),
         ("plybook_role", Value::Null, "it names no role"),
         ("plybook_role", json!("root"), "the role is none of"),
+        ("scope", json!("plybook:auditor"), "it names more than one role"),
+        ("scope", json!("openid plybook:operator plybook:service"), "it names more than one role"),
         ("plybook_role", json!(7), "its claims cannot be read"),
         ("plybook_role", json!("seat"), "needs a game and a seat"),
         ("seat", json!(-1), "its claims cannot be read"),

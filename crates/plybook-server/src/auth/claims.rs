@@ -63,17 +63,12 @@ impl Claims {
     }
 }
 
-/// The one role that a token names.
+/// The one role that a token names, however often: whichever of two was taken, its issuer may have meant the other.
 fn role<'a>(claim: Option<&'a str>, scope: Option<&'a str>) -> Result<&'a str, &'static str> {
-    if let Some(role) = claim {
-        return Ok(role);
-    }
-    let mut scopes = scope.unwrap_or_default().split(' ').filter_map(|scope| scope.strip_prefix(SCOPE));
-    match (scopes.next(), scopes.next()) {
-        (Some(role), None) => Ok(role),
-        (None, _) => Err("it names no role: a claim plybook_role, or a scope plybook:<role>, is required"),
-        (Some(_), Some(_)) => Err("it names more than one role"),
-    }
+    let scopes = scope.unwrap_or_default().split(' ').filter_map(|scope| scope.strip_prefix(SCOPE));
+    let mut named = claim.into_iter().chain(scopes);
+    let first = named.next().ok_or("it names no role: a claim plybook_role, or a scope plybook:<role>, is required")?;
+    if named.all(|role| role == first) { Ok(first) } else { Err("it names more than one role") }
 }
 
 /// Seconds, perhaps with a fraction, as milliseconds.
@@ -141,6 +136,21 @@ mod tests {
         assert_eq!(scoped("openid plybook:auditor").unwrap().role, Role::Auditor);
         assert!(scoped("openid").is_err());
         assert!(scoped("plybook:auditor plybook:service").is_err());
+    }
+
+    #[test]
+    fn a_claim_and_a_scope_name_the_same_role() {
+        let both = |role: &str, scope: &str| {
+            read(|claims| {
+                claims["plybook_role"] = json!(role);
+                claims["scope"] = json!(scope);
+            })
+        };
+        assert_eq!(both("service", "openid plybook:service").unwrap().role, Role::Service);
+        assert_eq!(both("auditor", "plybook:auditor plybook:auditor").unwrap().role, Role::Auditor);
+        for scope in ["plybook:auditor", "plybook:service plybook:auditor", "plybook:"] {
+            assert_eq!(both("service", scope), Err("it names more than one role"), "{scope}");
+        }
     }
 
     #[test]
