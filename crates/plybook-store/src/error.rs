@@ -4,6 +4,8 @@
 
 use plybook_core::{Seq, Uuid};
 
+use crate::fault::INSUFFICIENT_PRIVILEGE;
+
 /// Why a store cannot answer.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
@@ -39,4 +41,11 @@ pub enum Error {
     /// The database address or its options make no sense, or the schema is not migrated.
     #[error("{0}")]
     Config(String),
+}
+
+impl Error {
+    /// Whether it is rights that are missing: another role of the database may do it.
+    pub fn is_denied(&self) -> bool {
+        matches!(self, Error::Failed(why) if why.ends_with(&format!("({INSUFFICIENT_PRIVILEGE})")))
+    }
 }

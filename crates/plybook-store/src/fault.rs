@@ -12,6 +12,9 @@ pub(crate) const UNIQUE_VIOLATION: &str = "23505";
 /// SQLSTATE of a table that is not there.
 pub(crate) const UNDEFINED_TABLE: &str = "42P01";
 
+/// SQLSTATE of a statement that the session's role may not run.
+pub(crate) const INSUFFICIENT_PRIVILEGE: &str = "42501";
+
 /// Sorts any error of the driver, or of the database behind it.
 pub(crate) fn classify(error: sqlx::Error) -> Error {
     let text = error.to_string();
@@ -112,6 +115,8 @@ mod tests {
         for code in ["28P01", "3D000"] {
             assert!(matches!(classify_sqlstate(code, String::new()), Error::Config(_)), "{code}");
         }
+        assert!(classify_sqlstate("42501", "permission denied for table api_key".into()).is_denied());
+        assert!(!classify_sqlstate("42P01", String::new()).is_denied());
         assert!(matches!(classify_sqlstate("XX001", String::new()), Error::Corrupt(_)));
         assert!(matches!(classify_sqlite("11", String::new()), Error::Corrupt(_)));
         assert!(matches!(classify_sqlite("1", String::new()), Error::Failed(_)));

@@ -197,6 +197,10 @@ pub(crate) fn sentence(error: plybook_store::Error) -> anyhow::Error {
     match error {
         plybook_store::Error::Config(why) => usage(why),
         error @ plybook_store::Error::Corrupt(_) => usage(error.to_string()),
+        error if error.is_denied() => usage(format!(
+            "{error}: this is for the owner of the schema, the role that `plybook migrate` was run as; give an address of theirs by \
+             --database (PLYBOOK_DATABASE)"
+        )),
         other => other.into(),
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use plybook_tests::node;
 use plybook_tests::patience::PATIENCE;
+use plybook_tests::{node, postgres};
 
 use super::{Ran, run};
 
@@ -110,6 +110,31 @@ fn flags_that_contradict_each_other_start_no_server() {
     serve(&["--client-certs", &shop.file("certs", "{}")]).fails(2, "line 1");
     serve(&["--auth", "required", "--api-key-trust-seconds", "0"]).fails(2, "api-key-trust");
     serve(&["--auth", "required", "--seat-token-ttl-max-seconds", "0"]).fails(2, "seat-token-ttl-max");
+}
+
+/// Over Postgres a node's own role makes no credentials, and whoever tries as it is told as whom to come.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_role_without_rights_is_told_whose_they_are() {
+    let database = postgres::database().await;
+    database.execute("CREATE ROLE plybook_teller LOGIN; SELECT plybook_grant('plybook_teller')").await;
+    let teller = database.url.replace("//plybook@", "//plybook_teller@");
+    let over = |url: &str, args: &[&str]| run(&[args, &["--database", url]].concat(), "");
+    over(&database.url, &["tenant", "create", "shop"]).ok();
+    let create = ["token", "create", "--tenant", "shop", "--role", "service", "--name", "svc/rooms"];
+    let made = over(&database.url, &create).ok().out;
+    let id = made.trim().strip_prefix("ply_").unwrap().rsplit_once('_').unwrap().0.to_owned();
+    for denied in [&["tenant", "create", "other"][..], &create, &["token", "revoke", &id]] {
+        let ran = over(&teller, denied).fails(2, "permission denied for table");
+        assert!(ran.err.contains("the owner of the schema") && ran.err.contains("--database (PLYBOOK_DATABASE)"), "{ran:#?}");
+        assert_eq!((ran.out.as_str(), ran.err.lines().count()), ("", 1), "{ran:#?}");
+    }
+    over(&teller, &["token", "list", "--tenant", "shop"]).ok().says("svc/rooms");
+    over(&teller, &["tenant", "list"]).ok().says("shop");
+    database.execute("CREATE ROLE plybook_nobody LOGIN").await;
+    let nobody = database.url.replace("//plybook@", "//plybook_nobody@");
+    for denied in [&["token", "list", "--tenant", "shop"][..], &["tenant", "list"], &create] {
+        over(&nobody, denied).fails(2, "the owner of the schema");
+    }
 }
 
 /// A server process from its flags: a key lets in, a token for a seat is minted and plays for its seat, and a revoked key dies
