@@ -5,10 +5,11 @@
 
 use plybook_server::telemetry::Telemetry;
 
-/// Who is at the terminal, as far as a process knows.
+/// Who is at the terminal: by the name that the environment gives, else by the number of the user as whom the process acts.
 fn who() -> String {
-    let name = ["USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok()).filter(|name| !name.is_empty());
-    name.unwrap_or_else(|| "unknown".to_owned())
+    let names = ["USER", "LOGNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
+    let mut names = names.filter(|name| !name.is_empty());
+    names.next().unwrap_or_else(|| format!("uid {}", rustix::process::geteuid()))
 }
 
 /// Says that a command was done to what it names, such as a database.

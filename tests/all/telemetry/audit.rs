@@ -127,6 +127,22 @@ fn done(args: &[&str], database: &str) -> Printed {
     Printed { out, line }
 }
 
+/// Where the environment names nobody, as a timer's does, it is the user as whom the process acts.
+#[test]
+fn a_command_of_nobody_is_of_its_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = std::process::Command::new("id").arg("-u").output().unwrap().stdout;
+    let uid = format!("uid {}", String::from_utf8(id).unwrap().trim());
+    for (user, logname, who) in [(None, None, uid.as_str()), (Some(""), None, uid.as_str()), (None, Some("ben"), "ben")] {
+        let mut migrate = std::process::Command::new(node::binary());
+        migrate.arg("migrate").arg("--database").arg(folder.path().join("books.db")).env_remove("USER").env_remove("LOGNAME");
+        migrate.envs(user.map(|name: &str| ("USER", name))).envs(logname.map(|name: &str| ("LOGNAME", name)));
+        let told = String::from_utf8(migrate.output().unwrap().stderr).unwrap();
+        let line: Value = told.lines().find_map(|line| serde_json::from_str(line).ok()).unwrap();
+        assert_eq!(line["fields"]["who"], who, "{told}");
+    }
+}
+
 /// At a terminal it is people who do it.
 #[test]
 fn a_command_that_changes_a_database_has_its_line() {
