@@ -7,6 +7,7 @@
 //! | [`mod@line`] | the bytes of one connection |
 //! | [`connection`], [`connections`] | what one connection costs, and how many there may be |
 //! | [`attempts`], [`admission`] | around the calls: before it is known who calls, and after |
+//! | [`headers`] | how many bytes of headers a call may have |
 //! | [`rates`] | calls a second, of a tenant or an address |
 //! | [`answers`] | large answers that wait for a caller to take them |
 //! | [`web`] | gRPC-Web, for browsers |
@@ -20,6 +21,7 @@ pub mod attempts;
 pub mod certificate;
 pub mod connection;
 pub mod connections;
+pub mod headers;
 pub mod incoming;
 pub mod line;
 pub mod rates;
@@ -30,6 +32,7 @@ pub use admission::AdmissionLayer;
 pub use attempts::AttemptsLayer;
 pub use connection::{Connection, Peer};
 pub use connections::Connections;
+pub use headers::HeadersLayer;
 pub use incoming::Incoming;
 pub use rates::{Rate, RateLimits};
 pub use tls::{ClientCertificates, Tls, TlsError, TlsFiles, TlsPart};

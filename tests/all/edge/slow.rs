@@ -6,6 +6,7 @@ use plybook_tests::certificates::{Authority, Safe};
 use plybook_tests::frames::{HELLO, Raw, is_kept, left, silent, status};
 use plybook_tests::injected::over_sqlite;
 use plybook_tests::patience::{NEVER, PATIENCE};
+use plybook_tests::refused::Refused;
 use tokio::io::AsyncWriteExt as _;
 
 use super::others_go_on;
@@ -82,18 +83,50 @@ async fn headers_that_do_not_end_are_not_waited_for() {
     left(&mut line).await;
 }
 
+/// One over is refused in words; far beyond, and so before it is all there, by HTTP/2 itself.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn headers_are_so_large() {
     let local = over_sqlite().await.limits(|limits| limits.header_bytes = 4096).start().await;
     let mut raw = Raw::connect(local.address(), 65_535).await;
     let path = "/plybook.v1.GameService/ListRulesets";
-    let large = "a".repeat(4096);
-    let refused = raw.begin(path, &[("x-large", &large)]).await.unwrap().answer.await;
+    let mut ask = async |name: &str, bytes: usize| {
+        let large = "a".repeat(bytes);
+        let begun = raw.begin(path, &[(name, &large)]).await.unwrap();
+        let mut body = begun.body;
+        let _ = body.send_data(bytes::Bytes::from_static(&[0; 5]), true);
+        begun.answer.await
+    };
+    let sent = [
+        (":method", "POST"),
+        (":scheme", "http"),
+        (":authority", "127.0.0.1"),
+        (":path", path),
+        ("content-type", "application/grpc"),
+        ("te", "trailers"),
+        ("x-name", ""),
+    ];
+    let beside: usize = sent.iter().map(|(name, value)| name.len() + value.len() + 32).sum();
+    assert_eq!(status(ask("x-name", 4_096 - beside).await.unwrap()).await.0, 0, "as many as may be");
+    let (code, trailers) = status(ask("x-name", 4_097 - beside).await.unwrap()).await;
+    assert_eq!(code, tonic::Code::ResourceExhausted as i32, "one over: {trailers:?}");
+    let refused = ask("x-name", 2 * 4_096).await;
     assert!(refused.as_ref().map_or(true, |answer| answer.status() == 431), "{refused:?}");
-    let small = raw.begin(path, &[("x-small", "a")]).await.unwrap();
-    let mut body = small.body;
-    body.send_data(bytes::Bytes::from_static(&[0; 5]), true).unwrap();
-    assert_eq!(status(small.answer.await.unwrap()).await.0, 0, "the connection goes on");
+    assert_eq!(status(ask("x-name", 1).await.unwrap()).await.0, 0, "the connection goes on");
+}
+
+/// A call's refusal says the limit, as any client reads it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_caller_with_too_many_headers_is_told_the_limit() {
+    let local = over_sqlite().await.limits(|limits| limits.header_bytes = 4096).start().await;
+    let asked = |bytes: usize| {
+        let mut request = tonic::Request::new(plybook_proto::v1::ListRulesetsRequest::default());
+        request.metadata_mut().insert("x-large", "a".repeat(bytes).parse().unwrap());
+        request
+    };
+    let wire = local.wire().await;
+    wire.games().list_rulesets(asked(3_000)).await.unwrap();
+    let refused = Refused::by(wire.games().list_rulesets(asked(4_096)).await);
+    refused.with("LIMIT_EXCEEDED").only(&["limit", "most"]).meta("limit", "header_bytes").meta("most", 4096);
 }
 
 /// A request whose body does not come is answered like any other that takes too long.
