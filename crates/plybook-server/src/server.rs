@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use plybook_bots::Bots;
 use plybook_rulesets::Registry;
-use plybook_store::{News, Store, Wakes};
+use plybook_store::{Error, News, Store, Wakes};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tonic_health::server::HealthReporter;
 
@@ -35,7 +35,10 @@ use crate::thinking::Thinking;
 use crate::upkeep::Upkeep;
 
 const STEERING_INTERVAL: Duration = Duration::from_secs(30);
-const HEALTH_INTERVAL: Duration = Duration::from_secs(2);
+/// Between two looks whether the store is ready.
+const HEALTH_INTERVAL: Duration = Duration::from_secs(1);
+/// A store that has not answered for so long is not ready.
+const LOOK_WITHIN: Duration = Duration::from_secs(1);
 
 /// What a node is made of.
 pub struct Parts {
@@ -288,26 +291,46 @@ fn service(config: &Config, parts: Parts, refusals: RefusalLog, heartbeat: Arc<H
     Service { games, thinking, hub, clock, slots, imports, limits: limits.clone(), keys, auth: config.auth.clone(), draining }
 }
 
-/// Health says SERVING while the store is ready.
+/// Health says SERVING while the store is ready. One look is under way at a time, however long it takes.
 async fn follow_store(health: HealthReporter, readiness: Arc<Readiness>, store: Arc<dyn Store>, draining: CancellationToken) {
-    let mut was_ready = None;
-    loop {
-        let ready = tokio::select! {
-            () = draining.cancelled() => return,
-            ready = store.ready() => ready,
-        };
-        readiness.store(&ready);
-        if was_ready != Some(ready.is_ok()) {
-            if let Err(error) = &ready {
-                tracing::warn!(%error, "the store is not ready");
-            }
-            was_ready = Some(ready.is_ok());
-            announce(&health, ready.is_ok()).await;
+    let told = Told { health, readiness, was_ready: None };
+    draining.run_until_cancelled_owned(told.follow(store)).await;
+}
+
+/// What was told of the store.
+struct Told {
+    health: HealthReporter,
+    readiness: Arc<Readiness>,
+    was_ready: Option<bool>,
+}
+
+impl Told {
+    async fn follow(mut self, store: Arc<dyn Store>) {
+        loop {
+            let (mut look, mut written) = (store.ready(), store.vitals().appends.entries);
+            let found = loop {
+                match timeout(LOOK_WITHIN, &mut look).await {
+                    Ok(found) => break found,
+                    // While entries are written it is there, and the look waits for a connection.
+                    Err(_) if store.vitals().appends.entries != written => written = store.vitals().appends.entries,
+                    Err(_) => self.tell(&Err(Error::Unavailable(format!("no answer within {LOOK_WITHIN:?}")))).await,
+                }
+            };
+            self.tell(&found).await;
+            tokio::time::sleep(HEALTH_INTERVAL).await;
         }
-        tokio::select! {
-            () = draining.cancelled() => return,
-            () = tokio::time::sleep(HEALTH_INTERVAL) => {}
+    }
+
+    async fn tell(&mut self, found: &Result<(), Error>) {
+        self.readiness.store(found);
+        if self.was_ready == Some(found.is_ok()) {
+            return;
         }
+        if let Err(error) = found {
+            tracing::warn!(%error, "the store is not ready");
+        }
+        self.was_ready = Some(found.is_ok());
+        announce(&self.health, found.is_ok()).await;
     }
 }
 

@@ -1,5 +1,7 @@
 //! Whether a node lives, and whether it should be given work.
 
+use std::time::{Duration, Instant};
+
 use plybook_tests::node::{self, Node};
 use plybook_tests::patience::until;
 use plybook_tests::postgres::{self, own};
@@ -41,6 +43,31 @@ async fn a_node_is_ready_while_its_database_answers() {
     cluster.stop();
     becomes(&node, false, "does not answer").await;
     cluster.start().await;
+    becomes(&node, true, "ready").await;
+}
+
+/// One that hangs refuses nothing and closes nothing: it is told by its silence, and sooner than a connection or a statement is
+/// given up, which takes 5 s and more. A slow machine has another try.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_hangs_is_noticed_by_its_silence() {
+    let cluster = own::cluster().await;
+    let database = cluster.database().await;
+    let node = with_page(node::over(&database.url)).with(&["--log", "error"]).start();
+    let mut tries = 0;
+    loop {
+        becomes(&node, true, "ready").await;
+        let held = cluster.hold();
+        let began = Instant::now();
+        until("it is noticed", async || node.page("/readyz").await.0 == 503).await;
+        let noticed = began.elapsed();
+        becomes(&node, false, "does not answer").await;
+        drop(held);
+        if noticed < Duration::from_secs(4) {
+            break;
+        }
+        tries += 1;
+        assert!(tries < 5, "it took {noticed:?}");
+    }
     becomes(&node, true, "ready").await;
 }
 

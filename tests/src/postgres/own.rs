@@ -57,12 +57,49 @@ impl Own {
         }
     }
 
+    /// Holds it: its connections stay, and nothing is answered until what this gives back is dropped.
+    pub fn hold(&self) -> Frozen {
+        let pid = std::fs::read_to_string(self.cluster.folder.join("data/postmaster.pid")).unwrap();
+        let pid = pid.lines().next().unwrap().to_owned();
+        // The first alone, or it would have others come while they are looked for.
+        signal("-STOP", std::slice::from_ref(&pid));
+        let held = Frozen(Vec::from([pid.clone()]));
+        let others = Command::new("pgrep").args(["-P", &pid]).output().unwrap().stdout;
+        let others: Vec<String> = String::from_utf8(others).unwrap().lines().map(str::to_owned).collect();
+        assert!(others.len() > 2, "its processes are found");
+        signal("-STOP", &others);
+        Frozen([held.release(), others].concat())
+    }
+
     /// Starts it again.
     pub async fn start(&mut self) {
         self.later.push(watch(&binaries(), &self.cluster.folder, unprivileged(), self.cluster.port));
         let answers = tokio::task::block_in_place(|| answers(&self.cluster, &self.cluster.folder));
         assert!(answers, "the port is free again");
     }
+}
+
+/// The processes of a cluster that are held; they go on when this is dropped.
+#[derive(Debug)]
+pub struct Frozen(Vec<String>);
+
+impl Frozen {
+    fn release(mut self) -> Vec<String> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        if !self.0.is_empty() {
+            signal("-CONT", &self.0);
+        }
+    }
+}
+
+/// Some may be gone by now.
+fn signal(which: &str, processes: &[String]) {
+    let _ = Command::new("kill").arg(which).args(processes).output().unwrap();
 }
 
 impl Drop for Own {
