@@ -13,6 +13,8 @@ pub use tonic::Code;
 use tonic::Status;
 use tonic_types::StatusExt;
 
+use crate::untrusted;
+
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -113,6 +115,9 @@ impl Failure {
     /// Plybook's own statuses carry its reason. One without comes from the way there: everything that
     /// appends has a request id, so sending it again is safe even where it did arrive.
     pub(crate) fn of(status: &Status) -> Failure {
+        if let Some(refused) = untrusted::refusal(status) {
+            return Failure::Final(refused);
+        }
         let details = status.get_error_details();
         let info = details.error_info().filter(|info| info.domain == ERROR_DOMAIN);
         let passes = matches!(

@@ -49,6 +49,7 @@ pub mod receipt;
 mod resuming;
 mod routes;
 pub mod table;
+mod untrusted;
 
 pub use client::Client;
 pub use credentials::{BadToken, Token, Trust};
