@@ -9,7 +9,7 @@
 //! | [`api_key`], [`records`] | secrets that backends keep, and what a node remembers of them |
 //! | [`jwt`], [`claims`], [`key_set`], [`jwks`], `fetch` | tokens of an issuer, and its keys |
 //! | [`seat_token`] | tokens that the service mints for players and watchers |
-//! | [`peer`], [`client_certs`] | client certificates, and whom they stand for |
+//! | [`peer`], [`client_certs`], [`cert_list`] | client certificates, and whom they stand for at the moment |
 //! | [`tenure`] | until when a credential goes on to hold |
 //!
 //! Invariants: a caller is computed here, once a call and before its body is read, never taken from a request's message;
@@ -19,6 +19,7 @@ pub mod access;
 pub mod api_key;
 pub mod authenticator;
 pub mod caller;
+pub mod cert_list;
 pub mod claims;
 pub mod client_certs;
 pub mod config;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http::header::AUTHORIZATION;
 use http::{Extensions, HeaderMap};
+use plybook_server::auth::cert_list::CertList;
 use plybook_server::auth::client_certs::ClientCerts;
 use plybook_server::auth::{AuthConfig, Authenticator, Caller, PeerIdentity, Role};
 use plybook_server::refusal::Refusal;
@@ -16,7 +17,7 @@ const LIST: &str = r#"{"name": "uri:spiffe://shop/rooms", "tenant": "shop", "pri
 async fn bench() -> (Local, Authenticator) {
     let local = over_sqlite().await.auth(keys_alone()).start().await;
     local.tenant("shop").await;
-    let config = AuthConfig { client_certs: Some(ClientCerts::read(LIST).unwrap()), ..keys_alone() };
+    let config = AuthConfig { client_certs: Some(CertList::of(ClientCerts::read(LIST).unwrap())), ..keys_alone() };
     let authenticator = Authenticator::start(&config, local.store.inner(), Arc::clone(&local.clock) as Arc<_>).await.unwrap();
     (local, authenticator)
 }

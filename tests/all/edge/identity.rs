@@ -2,10 +2,11 @@
 
 use plybook_client::{Client, Options, Trust};
 use plybook_proto::v1;
+use plybook_server::auth::cert_list::CertList;
 use plybook_server::auth::client_certs::ClientCerts;
 use plybook_tests::certificates::{Authority, Leaf, Safe};
 use plybook_tests::injected::{Local, over_sqlite};
-use plybook_tests::patience::PATIENCE;
+use plybook_tests::patience::{PATIENCE, until};
 
 const KNOWN: &str = r#"{"name": "uri:spiffe://shop/rooms", "tenant": "default", "principal": "svc/rooms", "role": "service"}
 {"name": "dns:audit.shop", "tenant": "default", "principal": "audit", "role": "auditor"}"#;
@@ -29,7 +30,7 @@ async fn a_certificate_says_who_calls() {
     let local = over_sqlite().await.config(|config| {
         config.tls = Some(safe.files(true));
         config.auth.required = true;
-        config.auth.client_certs = Some(ClientCerts::read(KNOWN).unwrap());
+        config.auth.client_certs = Some(CertList::of(ClientCerts::read(KNOWN).unwrap()));
     });
     let local = local.start().await;
     let rooms = as_holder(&local, authority.trust(), &clients.client("somebody", &["rooms.internal", "spiffe://shop/rooms"]));
@@ -50,4 +51,35 @@ async fn a_certificate_says_who_calls() {
         let is_stranger = [v1::ErrorReason::CredentialsMissing, v1::ErrorReason::CredentialsInvalid].map(|reason| refused.is(reason));
         assert!(is_stranger.contains(&true), "{common} {names:?}: {refused}");
     }
+}
+
+/// The list is a file, and what is written into it counts: whoever is struck out is a stranger, and their stream ends.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_list_that_is_written_anew_counts_while_the_node_runs() {
+    let (authority, clients) = (Authority::new(), Authority::new());
+    let safe = Safe::with(&authority.server(), Some(&clients.roots()));
+    safe.write("certs", KNOWN.lines().next().unwrap());
+    let local = over_sqlite().await.config(|config| {
+        config.tls = Some(safe.files(true));
+        config.auth.required = true;
+        config.auth.client_certs = Some(CertList::open(&safe.path("certs")).unwrap());
+    });
+    let local = local.start().await;
+    let rooms = as_holder(&local, authority.trust(), &clients.client("rooms", &["spiffe://shop/rooms"]));
+    let audit = as_holder(&local, authority.trust(), &clients.client("audit", &["audit.shop"]));
+    let game = rooms.create_game(tic_tac_toe()).await.unwrap().game_id;
+    assert!(audit.book(&game).await.is_err(), "nobody has written of it yet");
+    let mut events = rooms.events(&game, 0);
+    assert_eq!(events.next().await.unwrap().unwrap().seq, 1);
+
+    safe.write("certs", &format!("{KNOWN}\nhalf of a l"));
+    safe.write("certs", KNOWN);
+    until("the auditor is let in", async || audit.book(&game).await.is_ok()).await;
+    assert!(rooms.book(&game).await.is_ok(), "who was in the list before is in it still");
+
+    safe.write("certs", KNOWN.lines().nth(1).unwrap());
+    let ended = events.next().await.unwrap().unwrap_err();
+    assert!(ended.refused().unwrap().is(v1::ErrorReason::CredentialsInvalid), "{ended}");
+    until("nobody calls by it", async || rooms.book(&game).await.is_err()).await;
+    assert!(audit.book(&game).await.is_ok());
 }

@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::api_key::{self, KeyText};
-use super::client_certs::ClientCerts;
+use super::cert_list::CertList;
 use super::jwks::Jwks;
 use super::jwt::Tokens;
 use super::records::Records;
@@ -38,7 +38,7 @@ pub struct Authenticator {
     records: Arc<Records>,
     tokens: Option<Tokens>,
     seats: Option<SeatTokens>,
-    certs: Option<ClientCerts>,
+    certs: Option<CertList>,
     /// By their hash: whoever reads this node's memory finds none.
     held: Cache<[u8; 32], Held>,
 }
@@ -74,13 +74,14 @@ impl Authenticator {
         })
     }
 
-    /// What goes on beside calls: keys are looked at again.
+    /// What goes on beside calls: keys and the list of certificates are looked at again.
     pub fn background(&self) -> Vec<JoinHandle<()>> {
         if self.anonymous.is_some() {
             return Vec::new();
         }
         let keys = self.tokens.as_ref().map(|tokens| tokio::spawn(Arc::clone(tokens.keys()).follow()));
-        keys.into_iter().chain([tokio::spawn(Arc::clone(&self.records).watch())]).collect()
+        let certs = self.certs.clone().map(|certs| tokio::spawn(certs.follow()));
+        keys.into_iter().chain(certs).chain([tokio::spawn(Arc::clone(&self.records).watch())]).collect()
     }
 
     /// The caller where it is known without looking at anything.
@@ -147,11 +148,12 @@ impl Authenticator {
         Ok(Held { tenant, principal: claimed.principal, role: claimed.role, until: claimed.until, generation: Some(generation) })
     }
 
-    async fn by_certificate(&self, certs: &ClientCerts, peer: &PeerIdentity) -> Result<Caller, Refusal> {
-        let holder = certs.holder(peer).ok_or_else(|| refuse("the client certificate stands for nobody"))?;
+    async fn by_certificate(&self, certs: &CertList, peer: &PeerIdentity) -> Result<Caller, Refusal> {
+        let (holder, revoked) = certs.holder(peer).ok_or_else(|| refuse("the client certificate stands for nobody"))?;
         let tenant = self.records.tenant(&holder.tenant).await?;
         let tenant = tenant.ok_or_else(|| refuse("the client certificate's tenant is none of this server's"))?;
-        Ok(Caller { tenant, principal: holder.principal.clone(), role: holder.role, tenure: Tenure::default(), bearer: None })
+        let tenure = Tenure { until: None, revoked: Some(revoked) };
+        Ok(Caller { tenant, principal: holder.principal, role: holder.role, tenure, bearer: None })
     }
 }
 

@@ -3,9 +3,11 @@
 //! Invariant: a certificate that was verified and is not in the list stands for nobody.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use plybook_core::header::Principal;
 use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::{PeerIdentity, Role, principal};
@@ -24,7 +26,10 @@ pub struct Holder {
 
 /// Whom client certificates stand for, by their names.
 #[derive(Clone, Debug, Default)]
-pub struct ClientCerts(HashMap<String, Holder>);
+pub struct ClientCerts(HashMap<String, Known>);
+
+/// A holder, and what is cancelled once the name stands for them no longer.
+type Known = (Holder, Arc<CancellationToken>);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -47,7 +52,7 @@ impl ClientCerts {
             let principal = principal::of_caller(&line.principal).map_err(|why| refuse(format!("principal {why}")))?;
             let role = Role::read(&line.role, line.game, None).map_err(|why| refuse(why.to_owned()))?;
             let holder = Holder { tenant: line.tenant, principal, role };
-            if known.insert(line.name, holder).is_some() {
+            if known.insert(line.name, (holder, Arc::default())).is_some() {
                 return Err(refuse("this name stands in a line before".to_owned()));
             }
         }
@@ -55,13 +60,29 @@ impl ClientCerts {
     }
 
     /// Whom a certificate stands for: by the first of its names that is in the list.
-    pub fn holder(&self, peer: &PeerIdentity) -> Option<&Holder> {
+    pub(super) fn holder(&self, peer: &PeerIdentity) -> Option<&Known> {
         peer.names.iter().find_map(|name| self.0.get(name))
+    }
+
+    /// How many names are in it.
+    pub fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Gives way to the next list: who stays who they were goes on as they are, and the others are told.
+    pub(super) fn give_way(&mut self, mut next: ClientCerts) {
+        for (name, (holder, revoked)) in self.0.drain() {
+            match next.0.get_mut(&name) {
+                Some(known) if known.0 == holder => known.1 = revoked,
+                _ => revoked.cancel(),
+            }
+        }
+        *self = next;
     }
 }
 
@@ -80,9 +101,9 @@ mod tests {
         );
         let certs = certs.unwrap();
         let peer = |names: &[&str]| PeerIdentity { names: names.iter().map(|name| (*name).to_owned()).collect() };
-        assert_eq!(certs.holder(&peer(&["cn:x", "dns:audit.shop"])).unwrap().role, Role::Auditor);
-        assert_eq!(certs.holder(&peer(&["uri:spiffe://shop/rooms", "dns:audit.shop"])).unwrap().role, Role::Service);
-        assert_eq!(certs.holder(&peer(&["dns:rooms"])), None);
+        assert_eq!(certs.holder(&peer(&["cn:x", "dns:audit.shop"])).unwrap().0.role, Role::Auditor);
+        assert_eq!(certs.holder(&peer(&["uri:spiffe://shop/rooms", "dns:audit.shop"])).unwrap().0.role, Role::Service);
+        assert!(certs.holder(&peer(&["dns:rooms"])).is_none());
     }
 
     #[test]

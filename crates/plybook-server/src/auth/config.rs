@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::client_certs::ClientCerts;
+use super::cert_list::CertList;
 use super::jwks::JwksSource;
 use super::seat_token::SeatTokens;
 use crate::config::ConfigError;
@@ -17,7 +17,7 @@ pub struct AuthConfig {
     /// What mints and checks tokens for seats, if anything.
     pub seat_tokens: Option<SeatTokens>,
     /// Whom client certificates stand for, if for anybody.
-    pub client_certs: Option<ClientCerts>,
+    pub client_certs: Option<CertList>,
     /// For how long what the database says of an API key is believed: so late a revoked one dies.
     pub key_trust: Duration,
     /// The longest that a token for a seat may hold.

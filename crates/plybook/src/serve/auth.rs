@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use plybook_server::auth::AuthConfig;
-use plybook_server::auth::client_certs::ClientCerts;
+use plybook_server::auth::cert_list::CertList;
 use plybook_server::auth::config::JwtConfig;
 use plybook_server::auth::jwks::{self, JwksSource};
 use plybook_server::auth::seat_token::SeatTokens;
@@ -42,7 +42,7 @@ pub(crate) struct AuthArgs {
     /// The longest that a token for a seat may hold, in seconds
     #[arg(long, env = "PLYBOOK_SEAT_TOKEN_TTL_MAX_SECONDS", default_value_t = AuthConfig::default().seat_token_ttl_max.as_secs())]
     seat_token_ttl_max_seconds: u64,
-    /// Whom client certificates stand for: a JSON object a line with name, tenant, principal and role
+    /// Whom client certificates stand for: a JSON object a line with name, tenant, principal and role; read again when it changes
     #[arg(long, env = "PLYBOOK_CLIENT_CERTS", value_name = "FILE")]
     client_certs: Option<PathBuf>,
     /// For how long what the database says of an API key is believed, in seconds: so late a revoked one dies
@@ -73,13 +73,8 @@ impl AuthArgs {
             }
             None => None,
         };
-        let client_certs = match &self.client_certs {
-            Some(file) => {
-                let text = std::fs::read_to_string(file).map_err(|error| usage(format!("--client-certs: {}: {error}", file.display())))?;
-                Some(ClientCerts::read(&text).map_err(|error| usage(error.to_string()))?)
-            }
-            None => None,
-        };
+        let open = |file: &PathBuf| CertList::open(file).map_err(|error| usage(format!("--client-certs: {error}")));
+        let client_certs = self.client_certs.as_ref().map(open).transpose()?;
         let given = self.jwks.is_some() || seat_tokens.is_some() || client_certs.is_some();
         Ok(AuthConfig {
             required: self.auth.map_or(given, |auth| auth == Auth::Required),
