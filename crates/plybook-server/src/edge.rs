@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`incoming`] | connections, accepted and opened beside one another |
 //! | [`tls`], [`certificate`] | certificates that are read again while the node runs, and whom a client's speaks for |
-//! | [`mod@line`] | the bytes of one connection |
+//! | [`mod@line`], [`outgoing`] | the bytes of one connection, and how those that leave gather |
 //! | [`connection`], [`connections`] | what one connection costs, and how many there may be |
 //! | [`attempts`], [`admission`] | around the calls: before it is known who calls, and after |
 //! | [`headers`] | how many bytes of headers a call may have |
@@ -24,6 +24,7 @@ pub mod connections;
 pub mod headers;
 pub mod incoming;
 pub mod line;
+pub mod outgoing;
 pub mod rates;
 pub mod tls;
 pub mod web;
@@ -34,6 +35,7 @@ pub use connection::{Connection, Peer};
 pub use connections::Connections;
 pub use headers::HeadersLayer;
 pub use incoming::Incoming;
+pub use outgoing::Outgoing;
 pub use rates::{Rate, RateLimits};
 pub use tls::{ClientCertificates, Tls, TlsError, TlsFiles, TlsPart};
 pub use web::Web;

@@ -16,6 +16,7 @@ use tonic::transport::server::Connected;
 use super::certificate;
 use super::connection::Peer;
 use super::connections::Opened;
+use super::outgoing::Outgoing;
 use crate::auth::PeerIdentity;
 
 /// What a connection begins with that speaks HTTP/2.
@@ -24,7 +25,7 @@ const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// A connection that has opened.
 #[derive(Debug)]
 pub struct Line {
-    stream: Stream,
+    stream: Outgoing<Stream>,
     /// What was read of it to see what it speaks.
     ahead: Ahead,
     opened: Opened,
@@ -71,7 +72,7 @@ impl Line {
             Stream::Plain(_) => None,
             Stream::Tls(stream) => stream.get_ref().1.peer_certificates().and_then(|chain| certificate::identity(chain.first()?)),
         };
-        Ok(Some(Line { stream, ahead, opened, identity }))
+        Ok(Some(Line { stream: Outgoing::new(stream), ahead, opened, identity }))
     }
 }
 
