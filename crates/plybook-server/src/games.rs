@@ -26,6 +26,9 @@
 //!
 //! Invariant: a remembered head is only ever a guess that the append checks. Everything here can be
 //! dropped at any moment and rebuilt from the book.
+//!
+//! What a move on a remembered game does not come to waits in a box (`Box::pin`): a call's future has room for all that it may
+//! wait for, and that room is taken, moved and touched for every call.
 
 pub mod act;
 mod append;
@@ -248,7 +251,7 @@ impl Games {
             self.lookups.opened.missed();
             self.load_opened(key).await.map(Arc::new)
         };
-        self.opened.try_get_with(key, load).await.map_err(|refusal| refusal.shared())
+        Box::pin(self.opened.try_get_with(key, load)).await.map_err(|refusal| refusal.shared())
     }
 
     /// The table of a game, loaded if this node does not remember it.
@@ -258,7 +261,7 @@ impl Games {
             self.lookups.tables.missed();
             self.load_table(key).instrument(step!("load")).await.map(SharedTable::new)
         };
-        Ok(self.tables.try_get_with(key, load).await?)
+        Ok(Box::pin(self.tables.try_get_with(key, load)).await?)
     }
 
     /// A game at the head that the store has now, for reading.
@@ -283,7 +286,7 @@ impl Games {
 
     /// Follows what the store has, and has the cache weigh what has grown; answers what was new.
     async fn follow_up(&self, key: GameKey, shared: &SharedTable, table: &mut Table) -> Result<usize, Unfit> {
-        let followed = self.refresh(key, table).await?;
+        let followed = Box::pin(self.refresh(key, table)).await?;
         if followed > 0 {
             self.turns.moved_on(key, Turn::of(&table.game));
             self.weigh(key, shared, table).await;
@@ -294,7 +297,7 @@ impl Games {
     /// The cache weighs a table when it is put in: once it has grown much, that is done again.
     async fn weigh(&self, key: GameKey, shared: &SharedTable, table: &Table) {
         if shared.outgrew(table) {
-            self.tables.insert(key, shared.clone()).await;
+            Box::pin(self.tables.insert(key, shared.clone())).await;
         }
     }
 }

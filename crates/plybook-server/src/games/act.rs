@@ -44,7 +44,7 @@ impl Games {
         let acting = async move {
             let acted = games.act_to_the_end(key, id, &request).await;
             if let Err(refusal) = &acted {
-                games.note_refused(key, id, &request, refusal).await;
+                Box::pin(games.note_refused(key, id, &request, refusal)).await;
             }
             acted
         };
@@ -52,7 +52,7 @@ impl Games {
             Ok(acted) => acted,
             Err(panic) => {
                 // A trial move may stand half done on the table that it left.
-                self.forget(key).await;
+                Box::pin(self.forget(key)).await;
                 Err(Refusal::internal(format!("an append panicked: {}", said(panic.as_ref()))))
             }
         }
@@ -97,23 +97,23 @@ impl Games {
         table: &mut Table,
     ) -> Result<Option<Acted>, Unfit> {
         if table.answered(id.id).is_some() {
-            return self.answer_again(key, id, table).await.map(Some);
+            return Box::pin(self.answer_again(key, id, table)).await.map(Some);
         }
         let now = self.clock.now();
         let seed = table.own_seed()?;
         let mut decided = step!("decide").in_scope(|| table.game.decide(request, now, &seed));
         if let Err(Rejection::WayBack { .. }) = decided {
-            self.lengthen(key, &mut table.game, UNDO_LOOK).await?;
+            Box::pin(self.lengthen(key, &mut table.game, UNDO_LOOK)).await?;
             decided = table.game.decide(request, now, &seed);
         }
         let entry = match decided {
             Ok(entry) => entry,
             Err(Rejection::Unsettled { .. }) => {
                 // Also where the request will be refused then.
-                self.settle(key, shared, table, now).await?;
+                Box::pin(self.settle(key, shared, table, now)).await?;
                 return Ok(None);
             }
-            Err(rejection) => return self.reconsider(key, id, rejection, shared, table).await,
+            Err(rejection) => return Box::pin(self.reconsider(key, id, rejection, shared, table)).await,
         };
         match self.append(key, id, &entry, shared, table).await? {
             Appended::Stored(stored) => Ok(Some(Acted { stored, entry: Some(entry), opened: Arc::clone(&table.opened), repeated: false })),

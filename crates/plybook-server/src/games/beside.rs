@@ -46,11 +46,13 @@ impl Games {
         if opened.header.seat_count() == 2 || opened.rules.is_err() {
             return Ok(at_header(&opened.header, &entry, act));
         }
-        let seen = self.seen_at(key, stored, |game| Beside::after(game, act)).await?;
-        match seen {
-            Some(beside) => Ok(beside),
-            None => Ok(Beside::after(&self.at(key, stored.seq).await?.0, act)),
-        }
+        let fold = async {
+            match self.seen_at(key, stored, |game| Beside::after(game, act)).await? {
+                Some(beside) => Ok(beside),
+                None => Ok(Beside::after(&self.at(key, stored.seq).await?.0, act)),
+            }
+        };
+        Box::pin(fold).await
     }
 }
 

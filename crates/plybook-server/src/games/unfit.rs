@@ -86,8 +86,8 @@ impl Games {
             Err(unfit @ (Unfit::WayBack | Unfit::Refused(_))) => Err(unfit.of_the_book()),
             Err(unfit @ (Unfit::Memory { .. } | Unfit::Refusing { .. })) => {
                 tracing::warn!(game = %key.game, ?unfit, "what is remembered of a game does not lead to what the store has");
-                self.forget(key).await;
-                work().await.map_err(Unfit::of_the_book)
+                Box::pin(self.forget(key)).await;
+                Box::pin(work()).await.map_err(Unfit::of_the_book)
             }
         }
     }

@@ -62,7 +62,7 @@ impl Service {
         let position = match self.games.seen_at(asked.key, &acted.stored, replies::position::of).await? {
             Some(position) => position,
             // The game moved on meanwhile, or the request was an old one: the position as it was then.
-            None => replies::position::of(&self.games.at(asked.key, acted.stored.seq).await?.0),
+            None => replies::position::of(&Box::pin(self.games.at(asked.key, acted.stored.seq)).await?.0),
         };
         Ok(Appended { event, position: Some(position), receipt })
     }
