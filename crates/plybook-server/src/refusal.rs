@@ -12,7 +12,7 @@ use plybook_core::{Rejection, RulesetId, Seq};
 use plybook_rulesets::RegistryError;
 use uuid::Uuid;
 
-use crate::limits;
+use crate::{limits, telemetry};
 
 /// Why a call is refused.
 #[derive(Debug)]
@@ -217,7 +217,7 @@ impl From<plybook_store::Error> for Refusal {
         use plybook_store::Error;
         match error {
             Error::Unavailable(detail) => {
-                tracing::warn!(%detail, "the store is unavailable");
+                tracing::warn!(rpc.method = telemetry::current_method(), game.id = telemetry::current_game().map(display), %detail, "the store is unavailable");
                 Refusal::StoreUnavailable
             }
             Error::Busy { limit, most } => Refusal::Busy { limit, most },

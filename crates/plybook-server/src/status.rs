@@ -104,17 +104,17 @@ impl Answer {
                 Answer::new(Code::Unavailable, R::ServerDraining, "this node is going away; another one serves").retry(RETRY_SOON)
             }
             Refusal::BookCorrupt { first_bad, why } => {
-                tracing::error!(%first_bad, %why, "a book is corrupt");
+                tracing::error!(rpc.method = telemetry::current_method(), game.id = telemetry::current_game().map(display), %first_bad, %why, "a book is corrupt");
                 Answer::new(Code::DataLoss, R::BookCorrupt, format!("the book does not follow from itself at entry {first_bad}"))
                     .with("first_bad_seq", first_bad)
             }
             Refusal::EntryIllegalNow { first_bad, ruleset, rule, why } => {
-                tracing::error!(%first_bad, %ruleset, %why, "an entry that was accepted is illegal now");
+                tracing::error!(rpc.method = telemetry::current_method(), game.id = telemetry::current_game().map(display), %first_bad, %ruleset, %why, "an entry that was accepted is illegal now");
                 Answer::illegal_now(first_bad, &ruleset, rule, &why)
             }
             Refusal::Internal { detail } => {
                 let trace_id = telemetry::trace_id();
-                tracing::error!(%detail, %trace_id, "internal error");
+                tracing::error!(rpc.method = telemetry::current_method(), game.id = telemetry::current_game().map(display), %detail, %trace_id, "internal error");
                 Answer::new(Code::Internal, R::Internal, "internal error").with("trace_id", trace_id)
             }
         }

@@ -30,6 +30,7 @@ mod steps;
 mod timed;
 
 use std::io::IsTerminal as _;
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -48,10 +49,11 @@ use tonic::transport::{ClientTlsConfig, Endpoint};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, Layer as _};
+use tracing_subscriber::{EnvFilter, Layer};
 use uuid::Uuid;
 
 pub use calls::CallsLayer;
+pub(crate) use calls::{current_game, current_method};
 pub use instruments::{count_appended, count_auth_failure, count_created, count_due, count_verdict};
 pub(crate) use observed::{Observed, observe};
 pub use page::{Page, PageAddress};
@@ -149,8 +151,6 @@ impl Telemetry {
     pub fn start(&self) -> Result<Exporting, TelemetryError> {
         let filter = self.filter()?;
         let json = self.json.unwrap_or_else(|| !std::io::stderr().is_terminal());
-        let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(!json);
-        let lines = if json { lines.json().fmt_fields(fields::Fields).boxed() } else { lines.boxed() };
 
         let resource = Resource::builder()
             .with_service_name("plybook")
@@ -165,7 +165,7 @@ impl Telemetry {
             let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("plybook"));
             layer.with_location(false).with_threads(false).with_target(false).with_tracked_inactivity(false).with_filter(steps::Traced)
         });
-        let subscriber = tracing_subscriber::registry().with(lines.with_filter(filter)).with(spans);
+        let subscriber = tracing_subscriber::registry().with(layers(filter, json, spans));
         subscriber.try_init().map_err(|error| TelemetryError::Twice(error.to_string()))?;
         if traces.is_some() {
             opentelemetry::global::set_text_map_propagator(TraceContextPropagator::new());
@@ -208,6 +208,15 @@ impl Telemetry {
         }
         Ok((Some(provider.build()), registry))
     }
+}
+
+type Layered = Box<dyn Layer<tracing_subscriber::Registry> + Send + Sync>;
+
+/// Who hears of lines and spans. As a list, since a layer that is none (`Option`) would want every span.
+fn layers(filter: EnvFilter, json: bool, spans: Option<impl Layer<tracing_subscriber::Registry> + Send + Sync>) -> Vec<Layered> {
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(!json);
+    let lines = if json { lines.json().fmt_fields(fields::Fields).boxed() } else { lines.boxed() };
+    iter::once(lines.with_filter(filter).boxed()).chain(spans.map(Layer::boxed)).collect()
 }
 
 impl Collector {
@@ -256,6 +265,7 @@ pub fn trace_id() -> String {
 
 /// Says in the call's span which game it is about.
 pub fn record_game(game: Uuid) {
+    calls::answers_of(game);
     tracing::Span::current().record("game.id", tracing::field::display(game));
 }
 
@@ -280,4 +290,27 @@ pub fn record_refusal(reason: &'static str) {
     let reason = reason.strip_prefix("ERROR_REASON_").unwrap_or(reason);
     tracing::Span::current().record("outcome", reason);
     instruments::count_refusal(reason);
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use tracing::Span;
+    use tracing_subscriber::layer::Identity;
+
+    use super::*;
+
+    fn steps_and_calls(log: &str, check: impl FnOnce(Span, Span)) {
+        let telemetry = Telemetry { log: Some(log.to_owned()), ..Telemetry::default() };
+        let layers = layers(telemetry.filter().unwrap(), true, None::<Identity>);
+        let subscriber = tracing_subscriber::registry().with(layers);
+        tracing::subscriber::with_default(subscriber, || check(step!("load"), calls::untraced_span("a/b")));
+    }
+
+    #[test]
+    fn a_span_that_nobody_reads_is_none() {
+        steps_and_calls("info", |step, call| assert!(step.is_disabled() && call.is_disabled()));
+        steps_and_calls("debug", |step, call| assert!(step.is_disabled() && !call.is_disabled(), "lines of DEBUG have their call"));
+    }
 }

@@ -1,5 +1,9 @@
 //! One span a call, as a child of the caller's, and one measurement.
+//!
+//! Invariant: a call's span is there where traces are wanted or logs of DEBUG; elsewhere what a line about a call needs is
+//! kept beside it, because a span that nobody reads takes a tenth of what a move costs its node.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -17,8 +21,9 @@ use tonic::body::Body;
 use tonic::{Code, Status};
 use tower::{Layer, Service};
 use tracing::field::Empty;
-use tracing::{Instrument as _, Span, info_span};
+use tracing::{Instrument as _, Level, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+use uuid::Uuid;
 
 use super::instruments::{count_call, counting};
 use super::tracing_calls;
@@ -52,14 +57,37 @@ static METHODS: LazyLock<HashMap<String, Method>> = LazyLock::new(|| {
     methods
 });
 
+/// What is being answered.
+struct Answered {
+    method: &'static str,
+    /// Once it is known.
+    game: Cell<Option<Uuid>>,
+}
+
+impl Answered {
+    const fn new(method: &'static str) -> Answered {
+        Answered { method, game: Cell::new(None) }
+    }
+}
+
 tokio::task_local! {
-    /// What is being answered.
-    static METHOD: &'static str;
+    static ANSWERED: Answered;
 }
 
 /// The method of the call at hand.
-pub(super) fn current_method() -> &'static str {
-    METHOD.try_with(|method| *method).unwrap_or(OTHER.name)
+pub(crate) fn current_method() -> &'static str {
+    ANSWERED.try_with(|answered| answered.method).unwrap_or(OTHER.name)
+}
+
+/// The game of the call at hand, where there is one.
+pub(crate) fn current_game() -> Option<Uuid> {
+    ANSWERED.try_with(|answered| answered.game.get()).ok().flatten()
+}
+
+/// Says which game the call at hand is about.
+pub(super) fn answers_of(game: Uuid) {
+    // Outside of a call there is nobody to tell.
+    let _ = ANSWERED.try_with(|answered| answered.game.set(Some(game)));
 }
 
 /// The name of a code, as the conventions spell it.
@@ -117,54 +145,58 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let measured = counting().then(|| (METHODS.get(request.uri().path()).copied().unwrap_or(OTHER), Instant::now()));
+        let method = METHODS.get(request.uri().path()).copied().unwrap_or(OTHER);
+        let began = counting().then(Instant::now);
         let span = span(&request);
         let call = {
             let _entered = span.enter();
             self.inner.call(request)
         };
         let watched = async move {
-            let answer = call.await;
-            if let Ok(response) = &answer {
-                close(response);
-            }
-            answer
-        };
-        let watched = watched.instrument(span);
-        let Some((method, began)) = measured else { return Box::pin(watched) };
-        Box::pin(async move {
-            let answer = METHOD.scope(method.name, watched).await;
-            answer.map(|response| {
-                let code = code(&response);
+            let response = call.await?;
+            let code = code(&response);
+            close(code);
+            if let Some(began) = began {
                 count_call(method.name, code, began.elapsed());
-                if method.streams && code == Code::Ok {
-                    response.map(|body| Body::new(Named { body, method: method.name }))
-                } else {
-                    response
-                }
-            })
-        })
+            }
+            let goes_on = method.streams && code == Code::Ok;
+            Ok(if goes_on { response.map(|body| Body::new(Named { body, method: method.name })) } else { response })
+        };
+        Box::pin(ANSWERED.scope(Answered::new(method.name), watched.instrument(span)))
     }
+}
+
+macro_rules! call_span {
+    ($level:expr, $path:expr) => {
+        tracing::span!(
+            $level,
+            "call",
+            otel.name = $path,
+            otel.kind = "server",
+            rpc.system.name = "grpc",
+            rpc.method = $path,
+            rpc.response.status_code = Empty,
+            game.id = Empty,
+            entry.seq = Empty,
+            outcome = Empty,
+        )
+    };
+}
+
+/// For lines of DEBUG alone.
+pub(super) fn untraced_span(path: &str) -> Span {
+    call_span!(Level::DEBUG, path)
 }
 
 fn span(request: &Request<Body>) -> Span {
     let path = request.uri().path().trim_start_matches('/');
-    let span = info_span!(
-        "call",
-        otel.name = path,
-        otel.kind = "server",
-        rpc.system.name = "grpc",
-        rpc.method = path,
-        rpc.response.status_code = Empty,
-        game.id = Empty,
-        entry.seq = Empty,
-        outcome = Empty,
-    );
-    if tracing_calls() {
-        let parent = opentelemetry::global::get_text_map_propagator(|propagator| propagator.extract(&Headers(request.headers())));
-        // Fails only where the span is not traced, and then there is nothing to be a child of.
-        let _ = span.set_parent(parent);
+    if !tracing_calls() {
+        return untraced_span(path);
     }
+    let span = call_span!(Level::INFO, path);
+    let parent = opentelemetry::global::get_text_map_propagator(|propagator| propagator.extract(&Headers(request.headers())));
+    // Fails only where the span is not traced, and then there is nothing to be a child of.
+    let _ = span.set_parent(parent);
     span
 }
 
@@ -173,8 +205,7 @@ fn code(response: &Response<Body>) -> Code {
     response.headers().get("grpc-status").map_or(Code::Ok, |value| Code::from_bytes(value.as_bytes()))
 }
 
-fn close(response: &Response<Body>) {
-    let code = code(response);
+fn close(code: Code) {
     let span = Span::current();
     span.record("rpc.response.status_code", code_name(code));
     if code == Code::Ok {
@@ -195,7 +226,7 @@ impl http_body::Body for Named {
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let method = self.method;
-        METHOD.sync_scope(method, || Pin::new(&mut self.body).poll_frame(context))
+        ANSWERED.sync_scope(Answered::new(method), || Pin::new(&mut self.body).poll_frame(context))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -216,5 +247,24 @@ impl Extractor for Headers<'_> {
 
     fn keys(&self) -> Vec<&str> {
         self.0.keys().map(http::HeaderName::as_str).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_line_about_a_call_can_say_which() {
+        assert_eq!((current_method(), current_game()), (OTHER.name, None));
+        let game = Uuid::from_u128(7);
+        let told = ANSWERED.scope(Answered::new("a/b"), async {
+            let before = current_game();
+            answers_of(game);
+            (before, current_method(), current_game())
+        });
+        assert_eq!(told.await, (None, "a/b", Some(game)));
+        answers_of(game);
+        assert_eq!(current_game(), None, "outside of a call");
     }
 }
