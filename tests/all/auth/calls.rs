@@ -15,21 +15,14 @@ pub(crate) fn names() -> Vec<String> {
 /// Makes a call; of a stream, its first frame.
 pub(crate) async fn call(name: &str, wire: &Wire, game: &str, seat: u32) -> Result<(), Status> {
     let about = About { wire, game: game.to_owned(), seat: Some(seat), request_id: fresh() };
-    about.makes(name).await
-}
-
-/// Makes a call that no caller may make as it is: what it says has not the shape of one.
-pub(crate) async fn misshapen(name: &str, wire: &Wire) -> Result<(), Status> {
-    let about = About { wire, game: "no game".to_owned(), seat: None, request_id: "no id".to_owned() };
     match name {
-        "ListGames" => done(wire.games().list_games(v1::ListGamesRequest { page_size: -1, ..Default::default() }).await),
-        "ListRulesets" => done(wire.games().list_rulesets(v1::ListRulesetsRequest { page_size: -1, ..Default::default() }).await),
-        "ListStrategies" => done(wire.games().list_strategies(v1::ListStrategiesRequest { page_size: -1, ..Default::default() }).await),
-        "StreamAllEvents" => {
-            let request = v1::StreamAllEventsRequest { resume_token: "00".to_owned(), ..Default::default() };
-            first(wire.audit().stream_all_events(request).await).await
+        "GetGame" | "StreamEvents" | "ListLegalActions" | "ListGames" | "ListRulesets" | "ListStrategies" | "SuggestMove"
+        | "AnalyzePosition" => about.reads(name).await,
+        "GetBook" | "VerifyGame" | "ListRefusals" | "CompareBooks" | "StreamAllEvents" | "ImportBook" | "ListKeys" => {
+            about.audits(name).await
         }
-        _ => about.makes(name).await,
+        "CreateGame" | "ForkGame" | "Rematch" | "MintSeatToken" | "CloseGame" | "RemoveSeat" | "AbortGame" => about.runs(name).await,
+        _ => about.plays(name).await,
     }
 }
 
@@ -49,18 +42,6 @@ async fn first<T>(answer: Result<Response<tonic::Streaming<T>>, Status>) -> Resu
 }
 
 impl About<'_> {
-    async fn makes(self, name: &str) -> Result<(), Status> {
-        match name {
-            "GetGame" | "StreamEvents" | "ListLegalActions" | "ListGames" | "ListRulesets" | "ListStrategies" | "SuggestMove"
-            | "AnalyzePosition" => self.reads(name).await,
-            "GetBook" | "VerifyGame" | "ListRefusals" | "CompareBooks" | "StreamAllEvents" | "ImportBook" | "ListKeys" => {
-                self.audits(name).await
-            }
-            "CreateGame" | "ForkGame" | "Rematch" | "MintSeatToken" | "CloseGame" | "RemoveSeat" | "AbortGame" => self.runs(name).await,
-            _ => self.plays(name).await,
-        }
-    }
-
     async fn reads(self, name: &str) -> Result<(), Status> {
         let (mut games, game_id) = (self.wire.games(), self.game);
         match name {

@@ -70,11 +70,6 @@ impl Caller {
         GameKey { tenant: self.tenant, game }
     }
 
-    /// Whether there is any game or seat for which they may make a call.
-    pub(super) fn may_ever(&self, rpc: Rpc) -> Result<(), Refusal> {
-        self.allowed(rpc, self.reach(rpc) != Reach::Nothing)
-    }
-
     /// Whether they may make a call that is about no game that is there.
     pub fn may(&self, rpc: Rpc) -> Result<(), Refusal> {
         self.allowed(rpc, self.reach(rpc) == Reach::Tenant)

@@ -17,7 +17,7 @@ pub(super) async fn answer(
     service: &Service,
     request: Request<v1::AnalyzePositionRequest>,
 ) -> Result<v1::AnalyzePositionResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::AnalyzePosition)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let game = requests::game_id(&message.game_id)?;
     let most = advice::most_actions(message.max_actions, ADVICE_ACTIONS_DEFAULT, ADVICE_ACTIONS_MAX)?;

@@ -10,7 +10,7 @@ use crate::service::Service;
 use crate::service::appending::{Appended, Wanted};
 
 pub(super) async fn answer(service: &Service, request: Request<v1::AnswerDrawRequest>) -> Result<v1::AnswerDrawResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::AnswerDraw)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let asked = caller.may_act(Rpc::AnswerDraw, life::answer_draw(&caller, &message)?)?;
     let Appended { event, receipt, .. } = service.append(asked, Wanted { position: false, receipt: message.with_receipt }).await?;

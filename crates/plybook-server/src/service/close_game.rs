@@ -10,7 +10,7 @@ use crate::service::Service;
 use crate::service::appending::{Appended, Wanted};
 
 pub(super) async fn answer(service: &Service, request: Request<v1::CloseGameRequest>) -> Result<v1::CloseGameResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::CloseGame)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let asked = caller.may_act(Rpc::CloseGame, requests::close(&caller, &message)?)?;
     let wanted = Wanted { position: false, receipt: message.with_receipt };

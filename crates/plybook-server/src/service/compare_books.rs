@@ -20,7 +20,7 @@ use crate::{replies, requests, telemetry};
 const ROOM_FOR_THE_REST: usize = 16 * 1024;
 
 pub(super) async fn answer(service: &Service, request: Request<v1::CompareBooksRequest>) -> Result<v1::CompareBooksResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::CompareBooks)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let keys = [named(&caller, "left", message.left.as_ref())?, named(&caller, "right", message.right.as_ref())?];
     for key in keys {

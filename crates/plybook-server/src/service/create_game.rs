@@ -15,7 +15,7 @@ use crate::service::appending::signed;
 use crate::telemetry;
 
 pub(super) async fn answer(service: &Service, request: Request<v1::CreateGameRequest>) -> Result<v1::CreateGameResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::CreateGame)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let with_receipt = message.with_receipt;
     let plan = plan::create(&caller, message)?;

@@ -14,7 +14,7 @@ use crate::service::appending::signed;
 use crate::telemetry;
 
 pub(super) async fn answer(service: &Service, request: Request<v1::ForkGameRequest>) -> Result<v1::ForkGameResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::ForkGame)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let plan = fork::fork(&caller, &message)?;
     caller.may(Rpc::ForkGame)?;

@@ -49,7 +49,7 @@ fn signature(text: &str) -> Result<Signature, Refusal> {
 }
 
 pub(super) async fn answer(service: &Service, request: Request<v1::GetBookRequest>) -> Result<Frames<v1::GetBookResponse>, Refusal> {
-    let caller = authenticate(&request, Rpc::GetBook)?;
+    let caller = authenticate(&request)?;
     let ends = Ends::of(&request, &service.draining);
     let asker = Asker::of(&caller, &request);
     let key = caller.may_see(Rpc::GetBook, requests::game_id(&request.into_inner().game_id)?)?;

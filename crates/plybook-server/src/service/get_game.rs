@@ -15,7 +15,7 @@ use crate::service::Service;
 use crate::telemetry;
 
 pub(super) async fn answer(service: &Service, request: Request<v1::GetGameRequest>) -> Result<v1::GetGameResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::GetGame)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let key = caller.may_see(Rpc::GetGame, requests::game_id(&message.game_id)?)?;
     telemetry::record_game(key.game);

@@ -29,7 +29,7 @@ pub(super) async fn answer(
     service: &Service,
     request: Request<Streaming<v1::ImportBookRequest>>,
 ) -> Result<v1::ImportBookResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::ImportBook)?;
+    let caller = authenticate(&request)?;
     // Before the file: nobody may send megabytes who may not import them.
     caller.may(Rpc::ImportBook)?;
     let ends = Ends::of(&request, &service.draining);

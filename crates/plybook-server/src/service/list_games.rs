@@ -18,7 +18,7 @@ use crate::service::Service;
 use crate::service::listing::Wanted;
 
 pub(super) async fn answer(service: &Service, request: Request<v1::ListGamesRequest>) -> Result<v1::ListGamesResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::ListGames)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let wanted = Wanted::of(&message)?;
     let most = if wanted.deadlines || wanted.due_before.is_some() { PAGE_DEADLINES_MAX } else { PAGE_ITEMS_MAX };

@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 use crate::service::Service;
 
 pub(super) fn answer(service: &Service, request: Request<v1::ListKeysRequest>) -> Result<v1::ListKeysResponse, Refusal> {
-    authenticate(&request, Rpc::ListKeys)?.may(Rpc::ListKeys)?;
+    authenticate(&request)?.may(Rpc::ListKeys)?;
     let active = service.keys.active_id();
     let told =
         |key: &PublicKey| v1::PublicKey { key_id: key.id().to_string(), key: key.bytes().to_vec(), active: active == Some(key.id()) };

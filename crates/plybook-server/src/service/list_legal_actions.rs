@@ -21,7 +21,7 @@ pub(super) async fn answer(
     service: &Service,
     request: Request<v1::ListLegalActionsRequest>,
 ) -> Result<v1::ListLegalActionsResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::ListLegalActions)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let game = requests::game_id(&message.game_id)?;
     telemetry::record_game(game);

@@ -14,7 +14,7 @@ use crate::status;
 use crate::telemetry;
 
 pub(super) async fn answer(service: &Service, request: Request<v1::ListRefusalsRequest>) -> Result<v1::ListRefusalsResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::ListRefusals)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let key = caller.game(requests::game_id(&message.game_id)?);
     telemetry::record_game(key.game);

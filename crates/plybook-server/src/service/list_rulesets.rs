@@ -13,7 +13,7 @@ use crate::service::Service;
 const QUESTION: &str = "rulesets";
 
 pub(super) fn answer(service: &Service, request: Request<v1::ListRulesetsRequest>) -> Result<v1::ListRulesetsResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::ListRulesets)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let size = page::size(message.page_size, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX)? as usize;
     let after = page::at(QUESTION, &message.page_token)?;

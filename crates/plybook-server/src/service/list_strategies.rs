@@ -14,7 +14,7 @@ use crate::service::Service;
 const QUESTION: &str = "strategies";
 
 pub(super) fn answer(service: &Service, request: Request<v1::ListStrategiesRequest>) -> Result<v1::ListStrategiesResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::ListStrategies)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let size = page::size(message.page_size, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX)? as usize;
     let after = page::at(QUESTION, &message.page_token)?;

@@ -10,7 +10,7 @@ use crate::service::Service;
 use crate::service::appending::{Appended, Wanted};
 
 pub(super) async fn answer(service: &Service, request: Request<v1::MakeMoveRequest>) -> Result<v1::MakeMoveResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::MakeMove)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let asked = caller.may_act(Rpc::MakeMove, requests::make_move(&caller, &message)?)?;
     let wanted = Wanted { position: message.with_position, receipt: message.with_receipt };

@@ -10,7 +10,7 @@ use crate::service::Service;
 use crate::{replies, telemetry};
 
 pub(super) async fn answer(service: &Service, request: Request<v1::MintSeatTokenRequest>) -> Result<v1::MintSeatTokenResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::MintSeatToken)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let asked = seat_token::mint(&message, service.auth.seat_token_ttl_max)?;
     let key = caller.may_see(Rpc::MintSeatToken, asked.game)?;

@@ -13,7 +13,7 @@ use crate::service::appending::signed;
 use crate::{replies, requests, telemetry};
 
 pub(super) async fn answer(service: &Service, request: Request<v1::RematchRequest>) -> Result<v1::RematchResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::Rematch)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let of = caller.may_see(Rpc::Rematch, requests::game_id(&message.game_id)?)?;
     // Who gets no receipt is told before anything is created.

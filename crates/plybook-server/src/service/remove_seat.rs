@@ -10,7 +10,7 @@ use crate::service::Service;
 use crate::service::appending::{Appended, Wanted};
 
 pub(super) async fn answer(service: &Service, request: Request<v1::RemoveSeatRequest>) -> Result<v1::RemoveSeatResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::RemoveSeat)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let asked = caller.may_act(Rpc::RemoveSeat, life::remove(&caller, &message)?)?;
     let Appended { event, receipt, .. } = service.append(asked, Wanted { position: false, receipt: message.with_receipt }).await?;

@@ -11,7 +11,7 @@ use crate::service::Service;
 use crate::service::appending::{Appended, Wanted};
 
 pub(super) async fn answer(service: &Service, request: Request<v1::ReportPresenceRequest>) -> Result<v1::ReportPresenceResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::ReportPresence)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let asked = caller.may_act(Rpc::ReportPresence, life::presence(&caller, &message)?)?;
     match service.append(asked, Wanted { position: false, receipt: message.with_receipt }).await {

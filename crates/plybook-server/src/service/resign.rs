@@ -10,7 +10,7 @@ use crate::service::Service;
 use crate::service::appending::{Appended, Wanted};
 
 pub(super) async fn answer(service: &Service, request: Request<v1::ResignRequest>) -> Result<v1::ResignResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::Resign)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let asked = caller.may_act(Rpc::Resign, life::resign(&caller, &message)?)?;
     let Appended { event, receipt, .. } = service.append(asked, Wanted { position: false, receipt: message.with_receipt }).await?;

@@ -17,7 +17,7 @@ pub(super) async fn answer(
     service: &Service,
     request: Request<v1::StreamAllEventsRequest>,
 ) -> Result<Frames<v1::StreamAllEventsResponse>, Refusal> {
-    let caller = authenticate(&request, Rpc::StreamAllEvents)?;
+    let caller = authenticate(&request)?;
     let ends = Ends::of(&request, &service.draining);
     let asker = Asker::of(&caller, &request);
     let message = request.into_inner();

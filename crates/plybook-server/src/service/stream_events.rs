@@ -19,7 +19,7 @@ pub(super) async fn answer(
     service: &Service,
     request: Request<v1::StreamEventsRequest>,
 ) -> Result<Frames<v1::StreamEventsResponse>, Refusal> {
-    let caller = authenticate(&request, Rpc::StreamEvents)?;
+    let caller = authenticate(&request)?;
     let ends = Ends::of(&request, &service.draining);
     let asker = Asker::of(&caller, &request);
     let message = request.into_inner();

@@ -17,7 +17,7 @@ use crate::service::advising::Asked;
 const UNNAMED: [&str; 2] = ["perfect", "minimax"];
 
 pub(super) async fn answer(service: &Service, request: Request<v1::SuggestMoveRequest>) -> Result<v1::SuggestMoveResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::SuggestMove)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let game = requests::game_id(&message.game_id)?;
     let bots = service.thinking.bots();

@@ -11,7 +11,7 @@ use crate::service::Service;
 use crate::service::appending::{Appended, Wanted};
 
 pub(super) async fn answer(service: &Service, request: Request<v1::UndoRequest>) -> Result<v1::UndoResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::Undo)?;
+    let caller = authenticate(&request)?;
     let message = request.into_inner();
     let asked = requests::undo(&caller, &message)?;
     let key = asked.key;

@@ -18,7 +18,7 @@ use crate::service::Service;
 use crate::telemetry;
 
 pub(super) async fn answer(service: &Service, request: Request<v1::VerifyGameRequest>) -> Result<v1::VerifyGameResponse, Refusal> {
-    let caller = authenticate(&request, Rpc::VerifyGame)?;
+    let caller = authenticate(&request)?;
     let key = caller.may_see(Rpc::VerifyGame, requests::game_id(&request.into_inner().game_id)?)?;
     telemetry::record_game(key.game);
     let store = service.games.store().as_ref();
