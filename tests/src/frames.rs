@@ -95,15 +95,22 @@ pub fn framed(message: &impl Message) -> Bytes {
 pub async fn status(answer: Response<RecvStream>) -> (i32, HeaderMap) {
     let (head, mut body) = answer.into_parts();
     let mut headers = head.headers;
-    while let Some(chunk) = body.data().await {
-        let bytes = chunk.unwrap().len();
-        body.flow_control().release_capacity(bytes).unwrap();
+    while let Some(Some(chunk)) = body.data().await.map(unless_ended) {
+        body.flow_control().release_capacity(chunk.len()).unwrap();
     }
-    if let Some(trailers) = body.trailers().await.unwrap() {
+    if let Some(Some(trailers)) = unless_ended(body.trailers().await) {
         headers.extend(trailers);
     }
     let code = headers.get("grpc-status").unwrap().to_str().unwrap().parse().unwrap();
     (code, headers)
+}
+
+/// Whoever has answered may end a call whose request was not read to its end: that takes nothing back (RFC 9113, section 8.1).
+pub fn unless_ended<T>(read: Result<T, h2::Error>) -> Option<T> {
+    match read {
+        Err(error) if error.reason() == Some(Reason::NO_ERROR) => None,
+        read => Some(read.unwrap()),
+    }
 }
 
 /// A connection that has sent these bytes and then says nothing.
