@@ -59,8 +59,9 @@ impl Raw {
     /// Makes a call; nothing once the connection is over.
     pub async fn call(&mut self, path: &str, message: &impl Message) -> Option<ResponseFuture> {
         let Begun { answer, mut body } = self.begin(path, &[]).await?;
-        body.send_data(framed(message), true).ok()?;
-        Some(answer)
+        // Whoever is refused for its headers may have its answer by now, and then nobody takes the message.
+        let sent = body.send_data(framed(message), true);
+        (sent.is_ok() || !self.is_over()).then_some(answer)
     }
 
     /// Whether the server has ended the connection.
