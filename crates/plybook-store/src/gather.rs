@@ -3,22 +3,31 @@
 //! Nobody waits for others to come: whoever finds no writer at work is written at once and alone, and what comes
 //! meanwhile goes next, all of it together. So a batch is as large as the load makes it.
 //!
+//! | module | what it holds |
+//! |---|---|
+//! | `queue` | entries that wait |
+//! | `shift` | a writer, from when it is wanted until it goes |
+//!
 //! Invariants: a batch has at most one entry a game, since an entry is decided on the one before it; each caller
 //! gets an answer of its own; what was taken in is written whether or not its caller still waits; who is refused for
 //! want of room has certainly not been stored.
 
-use std::collections::{HashSet, VecDeque};
+mod queue;
+mod shift;
+
+use std::collections::VecDeque;
 use std::fmt;
 use std::mem;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use plybook_core::Uuid;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
+use self::queue::{Batch, Queue, Waiting};
+use self::shift::Shift;
 use crate::counts::{AppendCounts, Counts};
 use crate::error::Error;
 use crate::store::{Append, NewEntry};
@@ -26,16 +35,8 @@ use crate::store::{Append, NewEntry};
 /// The limit that refuses an append when so many wait already.
 pub const APPENDS_QUEUE: &str = "appends_queue";
 
-/// Most entries in a batch: about where one statement of twice as many is no faster any more.
-const BATCH_ENTRIES: usize = 512;
-/// Most text in a batch.
-const BATCH_BYTES: usize = 256 * 1024;
-/// How far back in the queue a batch looks for entries of further games.
-const LOOK: usize = 4 * BATCH_ENTRIES;
 /// A batch that is under way for longer is held up by something.
 const SLOW: Duration = Duration::from_millis(50);
-/// Batches that one connection carries before others may have it.
-const TURNS: u32 = 64;
 
 /// What came of an entry.
 pub(crate) type Answer = Result<Append, Error>;
@@ -48,8 +49,20 @@ pub(crate) trait Writer: Send + Sync + 'static {
     /// One of the few lines that there are.
     fn line(&self) -> impl Future<Output = Result<Self::Line, Error>> + Send;
 
+    /// Whether others can have a line now, so that nobody goes without for one that is kept.
+    fn has_spare(&self) -> bool;
+
     /// Writes a batch, and says of each entry what came of it, in their order. The line comes back if it can be used again.
     fn write(&self, line: Self::Line, batch: &[NewEntry]) -> impl Future<Output = (Option<Self::Line>, Vec<Answer>)> + Send;
+}
+
+/// What a writer does next.
+enum Turn {
+    /// Empty where all have waited for too long.
+    Write(Batch),
+    /// Nothing, until this rings.
+    Rest(oneshot::Receiver<()>),
+    Go,
 }
 
 /// How many may be in it, and for how long.
@@ -73,28 +86,6 @@ pub(crate) struct Gather<W> {
     counts: Arc<Counts>,
     /// Ends when all is written.
     tasks: TaskTracker,
-}
-
-#[derive(Default)]
-struct Queue {
-    waiting: VecDeque<Waiting>,
-    /// At work.
-    writers: usize,
-    /// Of these, those whose batch takes long.
-    slow: usize,
-}
-
-struct Waiting {
-    entry: NewEntry,
-    since: Instant,
-    answer: oneshot::Sender<Answer>,
-}
-
-/// What goes together: entries, and who is told of each.
-#[derive(Default)]
-struct Batch {
-    entries: Vec<NewEntry>,
-    answers: Vec<oneshot::Sender<Answer>>,
 }
 
 impl<W: Writer> Gather<W> {
@@ -129,8 +120,7 @@ impl<W: Writer> Gather<W> {
 
     /// A writer that has been counted already.
     fn begin(self: &Arc<Self>) {
-        let shift = Shift { gather: Arc::clone(self), at_work: true };
-        self.tasks.spawn(shift.work());
+        self.tasks.spawn(Shift::new(Arc::clone(self)).work());
     }
 
     /// Whether another writer is to begin.
@@ -145,16 +135,23 @@ impl<W: Writer> Gather<W> {
         Ok(queue.needs_another(&self.bounds))
     }
 
-    /// The next batch, which is empty where all have waited for too long; where nobody waits, this writer goes.
-    fn take(&self) -> Option<Batch> {
+    /// What a writer does next. Where nobody waits it is not at work any more, and may rest or not.
+    fn take(&self, may_rest: bool) -> Turn {
         let mut queue = self.queue();
         let (mut batch, mut late) = (Batch::default(), Vec::new());
         queue.fill(&mut batch, &mut late, self.bounds.patience);
-        let goes = batch.entries.is_empty() && late.is_empty();
-        queue.writers -= usize::from(goes);
+        if batch.entries.is_empty() && late.is_empty() {
+            queue.writers -= 1;
+            if !may_rest {
+                return Turn::Go;
+            }
+            let (bell, rings) = oneshot::channel();
+            queue.resting.push(bell);
+            return Turn::Rest(rings);
+        }
         drop(queue);
         tell(late, &Error::Unavailable(format!("other appends took {:?}", self.bounds.patience)));
-        (!goes).then_some(batch)
+        Turn::Write(batch)
     }
 
     /// Writes a batch and tells everybody. Where it takes long, another writer goes on with those who wait.
@@ -201,89 +198,6 @@ impl<W: Writer> Gather<W> {
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Queue {
-    /// Whether another writer is to begin, which is counted from now on: where none is there, where too many wait,
-    /// and where all who are at work are held up.
-    fn needs_another(&mut self, bounds: &Bounds) -> bool {
-        let busy = self.waiting.len() >= bounds.crowd || self.writers == self.slow;
-        let needed = self.writers == 0 || (self.writers < bounds.writers && busy);
-        self.writers += usize::from(needed);
-        needed
-    }
-
-    /// The first of each game, in the order in which they came.
-    fn fill(&mut self, batch: &mut Batch, late: &mut Vec<oneshot::Sender<Answer>>, patience: Duration) {
-        let most = self.waiting.len().min(BATCH_ENTRIES);
-        batch.entries.reserve(most);
-        batch.answers.reserve(most);
-        let (mut games, mut bytes, mut later): (HashSet<Uuid>, usize, Vec<Waiting>) = (HashSet::with_capacity(most), 0, Vec::new());
-        let now = Instant::now();
-        for _ in 0..LOOK {
-            if batch.entries.len() == BATCH_ENTRIES || bytes >= BATCH_BYTES {
-                break;
-            }
-            let Some(waiting) = self.waiting.pop_front() else { break };
-            if now.duration_since(waiting.since) > patience {
-                late.push(waiting.answer);
-            } else if games.insert(waiting.entry.key.game) {
-                bytes += waiting.entry.line.len();
-                batch.entries.push(waiting.entry);
-                batch.answers.push(waiting.answer);
-            } else {
-                later.push(waiting);
-            }
-        }
-        for waiting in later.into_iter().rev() {
-            self.waiting.push_front(waiting);
-        }
-    }
-}
-
-/// A writer at work. However its work ends, it is no longer counted.
-struct Shift<W: Writer> {
-    gather: Arc<Gather<W>>,
-    at_work: bool,
-}
-
-impl<W: Writer> Shift<W> {
-    async fn work(mut self) {
-        while self.at_work {
-            // The line first: entries gather until there is one.
-            match self.gather.writer.line().await {
-                Ok(line) => self.turns(line).await,
-                Err(error) => {
-                    self.at_work = false;
-                    self.gather.give_up(&error);
-                }
-            }
-        }
-    }
-
-    /// Writes until nobody waits, or the line is gone, or others are to have it.
-    async fn turns(&mut self, line: W::Line) {
-        let mut line = Some(line);
-        for _ in 0..TURNS {
-            let Some(held) = line.take() else { return };
-            let Some(batch) = self.gather.take() else {
-                self.at_work = false;
-                return;
-            };
-            line = if batch.entries.is_empty() { Some(held) } else { self.gather.write(held, batch).await };
-        }
-    }
-}
-
-impl<W: Writer> Drop for Shift<W> {
-    fn drop(&mut self) {
-        if self.at_work {
-            // A panic, or the end of the runtime: nobody waits for a writer that is not there.
-            let mut queue = self.gather.queue();
-            queue.writers -= 1;
-            queue.waiting.clear();
-        }
     }
 }
 

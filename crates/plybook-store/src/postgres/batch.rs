@@ -83,6 +83,8 @@ type Line = PoolConnection<sqlx::Postgres>;
 #[derive(Debug)]
 pub(super) struct Batches {
     pub(super) link: Link,
+    /// Connections in the pool at most.
+    pub(super) most: u32,
     pub(super) counts: Arc<Counts>,
 }
 
@@ -91,6 +93,11 @@ impl Writer for Batches {
 
     async fn line(&self) -> Result<Line, Error> {
         self.link.pool.acquire().await.map_err(classify)
+    }
+
+    fn has_spare(&self) -> bool {
+        let pool = &self.link.pool;
+        pool.num_idle() > 0 || pool.size() < self.most
     }
 
     async fn write(&self, mut line: Line, batch: &[NewEntry]) -> (Option<Line>, Vec<Answer>) {
