@@ -22,6 +22,7 @@ mod partitions;
 mod play;
 mod refusals;
 mod replay;
+mod runtime;
 mod screen;
 mod serve;
 mod settings;
@@ -104,15 +105,27 @@ enum Command {
     Bench(bench::BenchArgs),
 }
 
-#[tokio::main]
-async fn main() -> ExitCode {
+fn main() -> ExitCode {
     let command = Cli::command();
     let given = match Given::read(&command, std::env::args_os().collect()) {
         Ok(given) => given,
         Err(error) => return exit::code(Err(error)),
     };
     let cli = Cli::from_arg_matches(&given.matches).unwrap_or_else(|error| error.exit());
-    exit::code(done(cli.command, &command, &given).await)
+    match runtime::of(cli.command.threads()) {
+        Ok(runtime) => exit::code(runtime.block_on(done(cli.command, &command, &given))),
+        Err(error) => exit::code(Err(anyhow::Error::new(error).context("no threads are to be had"))),
+    }
+}
+
+impl Command {
+    /// On how many threads its tasks run; 0 for what is usual.
+    const fn threads(&self) -> u16 {
+        match self {
+            Command::Serve(args) => args.worker_threads,
+            _ => 0,
+        }
+    }
 }
 
 async fn done(asked: Command, command: &clap::Command, given: &Given) -> anyhow::Result<()> {

@@ -46,6 +46,9 @@ pub(crate) struct ServeArgs {
     /// Where to listen, host:port; port 0 takes a free one
     #[arg(long, env = "PLYBOOK_LISTEN", default_value = "127.0.0.1:50051", value_parser = address)]
     listen: SocketAddr,
+    /// Threads that serve calls; 0 takes one for two cores, and at least one. Where nothing else runs, as many as there are cores
+    #[arg(long, env = "PLYBOOK_WORKER_THREADS", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    pub(crate) worker_threads: u16,
     #[command(flatten)]
     database: DatabaseArgs,
     #[command(flatten)]
