@@ -137,12 +137,13 @@ CREATE TABLE book_entry (
     CONSTRAINT book_entry_line_fits CHECK (octet_length(line) BETWEEN 1 AND 2400)
 ) PARTITION BY RANGE (game_id);
 
--- Partial for the planner's sake alone, for the column is NOT NULL: whoever asks for a request implies the condition,
--- and nobody else does. Otherwise the smaller index looks cheaper than the key while nothing is known of a partition, so
--- in a new one every append would read its game's whole book to find the entry before.
+-- Both are partial for the planner's sake alone, for the columns are NOT NULL: whoever asks for a request, or follows the
+-- feed, implies the condition, and nobody else does. Otherwise a smaller index may look cheaper than the key while nothing is
+-- known of a partition, so in a new one an append would find the entry before by reading its game's whole book, or every
+-- entry of its tenant. What implies it must be a comparison of the column by itself; a comparison of rows does not.
 CREATE UNIQUE INDEX book_entry_request_once ON book_entry (tenant_id, game_id, request_id) WHERE request_id IS NOT NULL;
 
-CREATE INDEX book_entry_feed ON book_entry (tenant_id, epoch, xid, game_id, seq);
+CREATE INDEX book_entry_feed ON book_entry (tenant_id, epoch, xid, game_id, seq) WHERE epoch IS NOT NULL;
 
 -- Vacuum follows inserts closely: it marks the pages that let a rebuild stay in the index.
 CREATE TABLE book_entry_rest PARTITION OF book_entry DEFAULT
@@ -330,7 +331,7 @@ AS $$
           AND k.epoch = after_epoch AND k.xid = after_xid::xid8
           AND substring(k.digest FROM 1 FOR length(digest_begins)) = digest_begins
     ), newest AS MATERIALIZED (
-        SELECT n.epoch, n.xid FROM book_entry n WHERE n.tenant_id = tenant
+        SELECT n.epoch, n.xid FROM book_entry n WHERE n.tenant_id = tenant AND n.epoch >= 0
         ORDER BY n.epoch DESC, n.xid DESC, n.game_id DESC, n.seq DESC LIMIT 1
     )
     SELECT EXISTS (SELECT 1 FROM known),
@@ -339,7 +340,8 @@ AS $$
            here.epoch, here.xmin::text, e.epoch, e.xid::text, e.game_id, e.seq, e.line, e.digest, e.request_id
     FROM here LEFT JOIN LATERAL (
         SELECT b.epoch, b.xid, b.game_id, b.seq, b.line, b.digest, b.request_id FROM book_entry b
-        WHERE b.tenant_id = tenant AND (b.epoch, b.xid, b.game_id, b.seq) > (after_epoch, after_xid::xid8, after_game, after_seq)
+        WHERE b.tenant_id = tenant AND b.epoch >= after_epoch
+          AND (b.epoch, b.xid, b.game_id, b.seq) > (after_epoch, after_xid::xid8, after_game, after_seq)
           AND (b.epoch, b.xid) < (here.epoch, here.xmin)
         ORDER BY b.epoch, b.xid, b.game_id, b.seq LIMIT at_most) AS e ON true
 $$;
@@ -354,7 +356,7 @@ AS $$
     SELECT e.epoch, e.xid::text, e.game_id, e.seq, e.line, e.digest, e.request_id
     FROM here CROSS JOIN LATERAL (
         SELECT b.epoch, b.xid, b.game_id, b.seq, b.line, b.digest, b.request_id FROM book_entry b
-        WHERE b.tenant_id = tenant AND (b.epoch, b.xid) < (here.epoch, here.xmin)
+        WHERE b.tenant_id = tenant AND b.epoch <= here.epoch AND (b.epoch, b.xid) < (here.epoch, here.xmin)
         ORDER BY b.epoch DESC, b.xid DESC, b.game_id DESC, b.seq DESC LIMIT 1) AS e
 $$;
 

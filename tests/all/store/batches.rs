@@ -285,20 +285,22 @@ async fn batches_never_scan_all_books() {
     }
 }
 
-/// However long its book is, and though nothing is known of a partition that is new.
+/// However long its book is and however many games there are, and though nothing is known of a partition that is new.
 #[tokio::test]
 async fn an_append_looks_at_the_entry_before_and_at_no_other() {
     let database = database().await;
     let store = database.store().await;
-    let keys = games(&store, 3).await;
+    let keys = games(&store, 13).await;
     play_to(&store, keys[0], 100).await;
     for seq in 2..=100 {
         let answers = join_all(keys[1..].iter().map(|key| store.append(new_entry(*key, seq, request(1))))).await;
         assert!(answers.iter().all(|answer| matches!(answer, Ok(Append::Stored))), "{answers:?}");
     }
     store.close().await;
-    scans(&database, "true", 300).await;
+    scans(&database, "true", 1300).await;
     let read = database.column("SELECT idx_tup_fetch::text FROM pg_stat_user_tables WHERE relname = 'book_entry_rest'").await;
     let read: u32 = read[0].parse().unwrap();
-    assert!(read <= 300, "{read} entries for 297 appends");
+    assert!(read <= 1300, "{read} entries for 1287 appends");
+    let feeds = "SELECT idx_scan::text FROM pg_stat_user_indexes WHERE indexrelname = 'book_entry_rest_tenant_id_epoch_xid_game_id_seq_idx'";
+    assert_eq!(database.column(feeds).await, ["0"], "looks into the feed's index");
 }

@@ -38,7 +38,8 @@ macro_rules! foreign {
     () => {
         " FROM (
               SELECT e.epoch, e.xid FROM tenant t CROSS JOIN LATERAL (
-                  SELECT b.epoch, b.xid FROM book_entry b WHERE b.tenant_id = t.id ORDER BY b.epoch DESC, b.xid DESC LIMIT 1) AS e
+                  SELECT b.epoch, b.xid FROM book_entry b WHERE b.tenant_id = t.id AND b.epoch >= 0
+                  ORDER BY b.epoch DESC, b.xid DESC LIMIT 1) AS e
               UNION ALL SELECT last_epoch, last_xid FROM packed_month) AS n
           WHERE n.xid >= pg_snapshot_xmax(pg_current_snapshot()) AND n.epoch >= plybook_epoch()"
     };
