@@ -33,6 +33,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::write(&out, prost::Message::encode_to_vec(&descriptors))?;
 
     // Events and games are large beside heartbeats and snapshots; boxing would only move the cost.
-    tonic_prost_build::configure().compile_fds(descriptors)?;
+    tonic_prost_build::configure().codec_path("crate::codec::SmallCodec").compile_fds(descriptors)?;
     Ok(())
 }

@@ -199,7 +199,8 @@ impl Store for Postgres {
         }
         // The database refuses it, unless it is answered for another reason; either way alone.
         let appends = Arc::clone(&self.appends);
-        self.write(async move { appends.alone(entry).await }).await
+        // Boxed, or every append would carry the statement of this one about.
+        Box::pin(self.write(async move { appends.alone(entry).await })).await
     }
 
     async fn entries(&self, key: GameKey, after: Seq, limit: u32) -> Result<Vec<StoredEntry>, Error> {

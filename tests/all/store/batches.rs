@@ -304,3 +304,14 @@ async fn an_append_looks_at_the_entry_before_and_at_no_other() {
     let feeds = "SELECT idx_scan::text FROM pg_stat_user_indexes WHERE indexrelname = 'book_entry_rest_tenant_id_epoch_xid_game_id_seq_idx'";
     assert_eq!(database.column(feeds).await, ["0"], "looks into the feed's index");
 }
+
+/// Each caller that waits holds one, so all of them together are what the caches of the machine must hold.
+#[tokio::test]
+async fn an_append_that_waits_is_small() {
+    let database = database().await;
+    let store = database.store().await;
+    let key = open_game(&store).await;
+    let append = store.append(new_entry(key, 2, request(1)));
+    assert!(size_of_val(&*append) <= 1024, "{} bytes", size_of_val(&*append));
+    assert_eq!(append.await.unwrap(), Append::Stored);
+}
