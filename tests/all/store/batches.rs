@@ -301,7 +301,8 @@ async fn an_append_looks_at_the_entry_before_and_at_no_other() {
     let read = database.column("SELECT idx_tup_fetch::text FROM pg_stat_user_tables WHERE relname = 'book_entry_rest'").await;
     let read: u32 = read[0].parse().unwrap();
     assert!(read <= 1300, "{read} entries for 1287 appends");
-    let feeds = "SELECT idx_scan::text FROM pg_stat_user_indexes WHERE indexrelname = 'book_entry_rest_tenant_id_epoch_xid_game_id_seq_idx'";
+    let feeds =
+        "SELECT idx_scan::text FROM pg_stat_user_indexes WHERE indexrelname = 'book_entry_rest_tenant_id_epoch_xid_game_id_seq_idx'";
     assert_eq!(database.column(feeds).await, ["0"], "looks into the feed's index");
 }
 

@@ -192,7 +192,8 @@ async fn a_page_is_a_range_of_the_feeds_index() {
             // In one transaction, whose counts are its own.
             let mut connection = database.connect().await;
             sqlx::raw_sql("BEGIN").execute(&mut connection).await.unwrap();
-            let page = "SELECT count(*) FROM plybook_feed(1, (SELECT epoch FROM book_entry WHERE tenant_id = 1 AND game_id = $1 AND seq = 2),
+            let page =
+                "SELECT count(*) FROM plybook_feed(1, (SELECT epoch FROM book_entry WHERE tenant_id = 1 AND game_id = $1 AND seq = 2),
                             (SELECT xid::text FROM book_entry WHERE tenant_id = 1 AND game_id = $1 AND seq = 2), $1, $2, '\\x', 500)";
             let rows: i64 = sqlx::query_scalar(page).bind(game).bind(after).fetch_one(&mut connection).await.unwrap();
             assert_eq!(rows, 500);
