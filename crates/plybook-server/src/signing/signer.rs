@@ -7,7 +7,10 @@
 //! away is missed by nobody: the first one's turn ends by being dropped, and then all are signed for.
 
 use std::fmt;
+use std::future::poll_fn;
+use std::mem;
 use std::sync::{Mutex, PoisonError};
+use std::task::Poll;
 
 use plybook_core::Receipt;
 use plybook_core::limits::HEADS_SIGNED_MAX;
@@ -51,7 +54,7 @@ impl Signer {
         match self.enter(Waiting { head, caller }) {
             1 => {
                 let turn = Turn(self);
-                tokio::task::yield_now().await;
+                others_first().await;
                 drop(turn);
             }
             // Whoever is first finds nobody then, or who came later.
@@ -71,7 +74,7 @@ impl Signer {
 
     /// Signs for all who wait.
     fn sign(&self) {
-        let mut waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut waiting = mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
         waiting.retain(|one| !one.caller.is_closed());
         let heads: Vec<SignedHead> = waiting.iter().map(|one| one.head).collect();
         for (one, receipt) in waiting.into_iter().zip(self.key.receipts(&heads)) {
@@ -79,6 +82,20 @@ impl Signer {
             let _ = one.caller.send(receipt);
         }
     }
+}
+
+/// Lets the tasks that are ready have their turn. Tokio's own yield waits until there is nothing at all left to do, and
+/// a whole batch would wait with it.
+async fn others_first() {
+    let mut gave_way = false;
+    poll_fn(|context| {
+        if mem::replace(&mut gave_way, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 impl fmt::Debug for Signer {
@@ -90,8 +107,6 @@ impl fmt::Debug for Signer {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
-
-    use std::task::Poll;
 
     use futures::future::join_all;
     use plybook_core::receipt::PublicKeys;
