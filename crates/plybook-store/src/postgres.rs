@@ -108,7 +108,7 @@ impl Postgres {
         let replica = Replica::of(options, &link)?;
         let (writes, counts) = (TaskTracker::new(), Arc::default());
         let bounds = Bounds { queue: options.appends_queue, writers: WRITERS, crowd: CROWD, patience: options.acquire_timeout };
-        let batches = Batches { link: link.clone(), most: options.max_connections, counts: Arc::clone(&counts) };
+        let batches = Batches { link: link.clone(), counts: Arc::clone(&counts) };
         let appends = Gather::new(batches, bounds, counts, writes.clone());
         Ok(Postgres { options: options.clone(), link, writes, appends, replica, goes_on: OnceCell::new() })
     }

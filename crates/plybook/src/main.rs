@@ -43,6 +43,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use mimalloc::MiMalloc;
 
+use crate::runtime::Threads;
 use crate::settings::Given;
 
 /// The C library's allocator took a fifth of a node's time under load.
@@ -119,11 +120,12 @@ fn main() -> ExitCode {
 }
 
 impl Command {
-    /// On how many threads its tasks run; 0 for what is usual.
-    const fn threads(&self) -> u16 {
+    /// On how many threads its tasks run.
+    const fn threads(&self) -> Threads {
         match self {
-            Command::Serve(args) => args.worker_threads,
-            _ => 0,
+            Command::Serve(args) => Threads::Few(args.worker_threads),
+            Command::Bench(_) => Threads::Few(0),
+            _ => Threads::All,
         }
     }
 }
@@ -152,5 +154,20 @@ async fn done(asked: Command, command: &clap::Command, given: &Given) -> anyhow:
         Command::Import(args) => import::run(args).await,
         Command::Sink(args) => sink::run(args).await,
         Command::Bench(args) => bench::run(args).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cli, Parser as _, Threads};
+
+    #[test]
+    fn a_node_has_the_threads_that_it_is_given_and_other_commands_have_all() {
+        let threads = |line: &str| Cli::try_parse_from(line.split(' ')).map(|cli| cli.command.threads()).ok();
+        assert_eq!(threads("plybook serve --worker-threads 3"), Some(Threads::Few(3)));
+        assert_eq!(threads("plybook serve"), Some(Threads::Few(0)));
+        assert_eq!(threads("plybook serve --worker-threads 1025"), None);
+        assert_eq!(threads("plybook bench append"), Some(Threads::Few(0)));
+        assert_eq!(threads("plybook verify a.ply"), Some(Threads::All));
     }
 }

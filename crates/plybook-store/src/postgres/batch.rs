@@ -83,8 +83,6 @@ type Line = PoolConnection<sqlx::Postgres>;
 #[derive(Debug)]
 pub(super) struct Batches {
     pub(super) link: Link,
-    /// Connections in the pool at most.
-    pub(super) most: u32,
     pub(super) counts: Arc<Counts>,
 }
 
@@ -97,7 +95,7 @@ impl Writer for Batches {
 
     fn has_spare(&self) -> bool {
         let pool = &self.link.pool;
-        pool.num_idle() > 0 || pool.size() < self.most
+        pool.num_idle() > 0 || pool.size() < pool.options().get_max_connections()
     }
 
     async fn write(&self, mut line: Line, batch: &[NewEntry]) -> (Option<Line>, Vec<Answer>) {
