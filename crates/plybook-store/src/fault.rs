@@ -83,6 +83,11 @@ pub(crate) fn of_an_entry(error: &sqlx::Error) -> bool {
     })
 }
 
+/// Whether a statement failed for a key that was there before: nothing of it was stored.
+pub(crate) fn is_taken(error: &sqlx::Error) -> bool {
+    sqlstate(error).as_deref() == Some(UNIQUE_VIOLATION)
+}
+
 /// The SQLSTATE of an error, where it has one.
 pub(crate) fn sqlstate(error: &sqlx::Error) -> Option<String> {
     error.as_database_error()?.code().map(std::borrow::Cow::into_owned)

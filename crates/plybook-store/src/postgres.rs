@@ -6,6 +6,7 @@
 //! | `create` | a game in one statement; with the lines given to it, in one transaction |
 //! | `append` | an entry alone, in one statement |
 //! | `batch` | entries of many games in one statement, and what else may have come of each |
+//! | `care` | whether a key of an entry is expected to be taken |
 //! | `due` | what has to be done later: claimed, settled, listed |
 //! | `feed` | every entry, in the order of transaction ids |
 //! | `import` | a book that was played elsewhere, in one transaction |
@@ -27,6 +28,7 @@
 
 mod append;
 mod batch;
+mod care;
 mod connect;
 mod create;
 mod credentials;
@@ -60,6 +62,7 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
 use self::batch::Batches;
+use self::care::Care;
 pub use self::connect::PostgresOptions;
 use self::manner::{Manner, is_late};
 pub use self::partitions::{Form, PackedMonth, Partition, Partitions};
@@ -108,7 +111,7 @@ impl Postgres {
         let replica = Replica::of(options, &link)?;
         let (writes, counts) = (TaskTracker::new(), Arc::default());
         let bounds = Bounds { queue: options.appends_queue, writers: WRITERS, crowd: CROWD, patience: options.acquire_timeout };
-        let batches = Batches { link: link.clone(), counts: Arc::clone(&counts) };
+        let batches = Batches { link: link.clone(), counts: Arc::clone(&counts), care: Care::none() };
         let appends = Gather::new(batches, bounds, counts, writes.clone());
         Ok(Postgres { options: options.clone(), link, writes, appends, replica, goes_on: OnceCell::new() })
     }

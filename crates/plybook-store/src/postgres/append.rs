@@ -7,35 +7,38 @@
 use sqlx::query;
 
 use super::Question;
+use super::care::{Forms, forms};
 use super::due::arms_columns;
 use crate::due::DueChange;
 use crate::row::{seq_column, state_column};
 use crate::store::NewEntry;
 
-/// Inserts if the entry before is there with the digest that was decided on. Where the number or the
-/// request is taken, no row comes back. ON CONFLICT names no key, so that every key counts: on a key left
-/// out, copies of one request that race on two nodes can deadlock.
+/// Inserts if the entry before is there with the digest that was decided on, and is the last. Where the number or the
+/// request is taken, no row comes back, or the statement fails: see [`Forms`]. ON CONFLICT names no key, so that every key counts:
+/// on a key left out, copies of one request that race on two nodes can deadlock.
 ///
 /// The entry before is sought by a scalar subquery and not by `EXISTS`, which, once several rows are
 /// inserted at a time, is planned as a scan of every partition that looks empty.
 macro_rules! insert {
-    () => {
-        "INSERT INTO book_entry (tenant_id, game_id, seq, request_id, request_hash, digest, line)
-         SELECT $1::int, $2::uuid, $3::int, $4::uuid, $5::bytea, $6::bytea, $7::text
-         WHERE (SELECT p.seq FROM book_entry p
-                WHERE p.tenant_id = $1::int AND p.game_id = $2::uuid AND p.seq = $3::int - 1
-                  AND p.digest = $8::bytea) IS NOT NULL
-         ON CONFLICT DO NOTHING
-         RETURNING seq"
+    ($conflicts:literal) => {
+        concat!(
+            "INSERT INTO book_entry (tenant_id, game_id, seq, request_id, request_hash, digest, line)
+             SELECT $1::int, $2::uuid, $3::int, $4::uuid, $5::bytea, $6::bytea, $7::text
+             WHERE (SELECT p.seq = $3::int - 1 AND p.digest = $8::bytea FROM book_entry p
+                    WHERE p.tenant_id = $1::int AND p.game_id = $2::uuid AND p.seq >= $3::int - 1
+                    ORDER BY p.seq DESC LIMIT 1) ",
+            $conflicts,
+            " RETURNING seq"
+        )
     };
 }
 
-const APPEND: &str = insert!();
+const APPEND: Forms = forms!(insert);
 
 /// The same, and what hangs on it.
 macro_rules! insert_and {
-    ($($more:expr),+) => {
-        concat!("WITH appended AS (", insert!(), ")", $($more),+, " SELECT seq FROM appended")
+    ($conflicts:literal, $($more:expr),+) => {
+        concat!("WITH appended AS (", insert!($conflicts), ")", $($more),+, " SELECT seq FROM appended")
     };
 }
 
@@ -77,16 +80,16 @@ macro_rules! disarmed {
     };
 }
 
-const APPEND_AND_MOVE: &str = insert_and!(moved!());
-const APPEND_AND_ARM: &str = insert_and!(armed!("$9", "$10"));
-const APPEND_MOVE_AND_ARM: &str = insert_and!(moved!(), armed!("$10", "$11"));
-const APPEND_AND_DISARM: &str = insert_and!(disarmed!());
-const APPEND_MOVE_AND_DISARM: &str = insert_and!(moved!(), disarmed!());
+const APPEND_AND_MOVE: Forms = forms!(insert_and, moved!());
+const APPEND_AND_ARM: Forms = forms!(insert_and, armed!("$9", "$10"));
+const APPEND_MOVE_AND_ARM: Forms = forms!(insert_and, moved!(), armed!("$10", "$11"));
+const APPEND_AND_DISARM: Forms = forms!(insert_and, disarmed!());
+const APPEND_MOVE_AND_DISARM: Forms = forms!(insert_and, moved!(), disarmed!());
 
 /// The statement with its values; no row comes back where the number or the request is taken, or the entry before is
 /// missing or another.
-pub(super) fn statement(entry: &NewEntry) -> Question<'_> {
-    let mut question = query(text(entry))
+pub(super) fn statement(entry: &NewEntry, careful: bool) -> Question<'_> {
+    let mut question = query(forms(entry).text(careful))
         .bind(entry.key.tenant.0)
         .bind(entry.key.game)
         .bind(seq_column(entry.seq))
@@ -106,13 +109,13 @@ pub(super) fn statement(entry: &NewEntry) -> Question<'_> {
 }
 
 /// The shortest that does what the entry asks for: most entries change nothing but their book.
-const fn text(entry: &NewEntry) -> &'static str {
+const fn forms(entry: &NewEntry) -> &'static Forms {
     match (entry.state.is_some(), &entry.due) {
-        (false, DueChange::Keep) => APPEND,
-        (true, DueChange::Keep) => APPEND_AND_MOVE,
-        (false, DueChange::Arm(_)) => APPEND_AND_ARM,
-        (true, DueChange::Arm(_)) => APPEND_MOVE_AND_ARM,
-        (false, DueChange::Disarm) => APPEND_AND_DISARM,
-        (true, DueChange::Disarm) => APPEND_MOVE_AND_DISARM,
+        (false, DueChange::Keep) => &APPEND,
+        (true, DueChange::Keep) => &APPEND_AND_MOVE,
+        (false, DueChange::Arm(_)) => &APPEND_AND_ARM,
+        (true, DueChange::Arm(_)) => &APPEND_MOVE_AND_ARM,
+        (false, DueChange::Disarm) => &APPEND_AND_DISARM,
+        (true, DueChange::Disarm) => &APPEND_MOVE_AND_DISARM,
     }
 }

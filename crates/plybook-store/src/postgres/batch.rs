@@ -2,7 +2,7 @@
 //!
 //! Invariants: as of an append alone (see `append`), for every entry by itself; games are written in the order of
 //! their keys, on every node, so that no two batches wait for each other; where the statement fails for the sake of
-//! one entry, nothing of it was stored, and its neighbours are written without it.
+//! one entry, nothing of it was stored, and its neighbours are written without it. A key that is taken is no such failure.
 
 use std::collections::HashSet;
 use std::iter;
@@ -15,40 +15,42 @@ use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgRow;
 use sqlx::{Row as _, query};
 
+use super::care::{Care, Forms, forms};
 use super::{Link, Question, append, packed};
 use crate::counts::Counts;
 use crate::due::{DueChange, kind_column};
 use crate::error::Error;
-use crate::fault::{classify, of_an_entry};
+use crate::fault::{classify, is_taken, of_an_entry};
 use crate::gather::{Answer, Writer};
 use crate::row::{Columns, append_from_request, seq_column, state_column};
 use crate::store::{Append, NewEntry, StoredEntry};
 
 /// A row tells how many went in, and which games, unless they all did: a batch has one entry a game.
 macro_rules! insert_all {
-    ($($more:expr),*) => {
+    ($conflicts:literal $(, $more:expr)*) => {
         concat!(
             "WITH appended AS (
                  INSERT INTO book_entry (tenant_id, game_id, seq, request_id, request_hash, digest, line)
                  SELECT e.tenant_id, e.game_id, e.seq, e.request_id, e.request_hash, e.digest, e.line
                  FROM unnest($1::int[], $2::uuid[], $3::int[], $4::uuid[], $5::bytea[], $6::bytea[], $7::text[], $8::bytea[])
                      AS e (tenant_id, game_id, seq, request_id, request_hash, digest, line, previous)
-                 WHERE (SELECT p.seq FROM book_entry p
-                        WHERE p.tenant_id = e.tenant_id AND p.game_id = e.game_id AND p.seq = e.seq - 1
-                          AND p.digest = e.previous) IS NOT NULL
-                 ORDER BY e.tenant_id, e.game_id
-                 ON CONFLICT DO NOTHING
-                 RETURNING tenant_id, game_id)",
+                 WHERE (SELECT p.seq = e.seq - 1 AND p.digest = e.previous FROM book_entry p
+                        WHERE p.tenant_id = e.tenant_id AND p.game_id = e.game_id AND p.seq >= e.seq - 1
+                        ORDER BY p.seq DESC LIMIT 1)
+                 ORDER BY e.tenant_id, e.game_id ",
+            $conflicts,
+            " RETURNING tenant_id, game_id)",
             $($more,)*
             " SELECT count(*), CASE WHEN count(*) < cardinality($2::uuid[]) THEN array_agg(game_id) END FROM appended"
         )
     };
 }
 
-const APPEND_ALL: &str = insert_all!();
+const APPEND_ALL: Forms = forms!(insert_all);
 
 /// The same, and what hangs on some of the entries.
-const APPEND_ALL_AND_CHANGE: &str = insert_all!(
+const APPEND_ALL_AND_CHANGE: Forms = forms!(
+    insert_all,
     ", moved AS (
          UPDATE game SET state = c.state
          FROM appended a JOIN unnest($9::int[], $10::uuid[], $11::text[]) AS c (tenant_id, game_id, state) USING (tenant_id, game_id)
@@ -84,6 +86,7 @@ type Line = PoolConnection<sqlx::Postgres>;
 pub(super) struct Batches {
     pub(super) link: Link,
     pub(super) counts: Arc<Counts>,
+    pub(super) care: Care,
 }
 
 impl Writer for Batches {
@@ -122,7 +125,8 @@ impl Batches {
         let mut parts: Vec<Range<usize>> = iter::once(0..batch.len()).collect();
         let mut missed = Vec::new();
         while let Some(part) = parts.pop() {
-            match self.insert(line, &batch[part.clone()]).await {
+            let careful = self.care.is_due();
+            match self.insert(line, &batch[part.clone()], careful).await {
                 Ok(inserted) => {
                     for place in part {
                         if inserted.has(&batch[place]) {
@@ -131,6 +135,11 @@ impl Batches {
                             missed.push(place);
                         }
                     }
+                }
+                Err(fault) if !careful && is_taken(&fault) => {
+                    tracing::debug!(%fault, "appends mind keys that are taken");
+                    self.care.begin();
+                    parts.push(part);
                 }
                 Err(fault) if of_an_entry(&fault) => match halves(part) {
                     Ok([first, second]) => {
@@ -155,12 +164,12 @@ impl Batches {
         Ok(())
     }
 
-    async fn insert(&self, line: &mut Line, entries: &[NewEntry]) -> Result<Inserted, sqlx::Error> {
+    async fn insert(&self, line: &mut Line, entries: &[NewEntry], careful: bool) -> Result<Inserted, sqlx::Error> {
         if let [entry] = entries {
-            let row = self.link.manner.row(line, append::statement(entry)).await?;
+            let row = self.link.manner.row(line, append::statement(entry, careful)).await?;
             return Ok(if row.is_some() { Inserted::All } else { Inserted::These(HashSet::new()) });
         }
-        let row = self.link.manner.row(line, statement(entries)).await?.ok_or(sqlx::Error::RowNotFound)?;
+        let row = self.link.manner.row(line, statement(entries, careful)).await?.ok_or(sqlx::Error::RowNotFound)?;
         let games: Option<Vec<Uuid>> = row.try_get(1)?;
         let all = usize::try_from(row.try_get::<i64, _>(0)?).is_ok_and(|many| many == entries.len());
         Ok(if all { Inserted::All } else { Inserted::These(games.unwrap_or_default().into_iter().collect()) })
@@ -228,9 +237,10 @@ pub(super) fn fits(entry: &NewEntry) -> bool {
     (1..=LINE_BYTES_MAX).contains(&entry.line.len()) && !entry.line.contains('\0')
 }
 
-fn statement(entries: &[NewEntry]) -> Question<'_> {
+fn statement(entries: &[NewEntry], careful: bool) -> Question<'_> {
     let changes = entries.iter().any(|entry| entry.state.is_some() || entry.due != DueChange::Keep);
-    let question = query(if changes { APPEND_ALL_AND_CHANGE } else { APPEND_ALL })
+    let forms = if changes { &APPEND_ALL_AND_CHANGE } else { &APPEND_ALL };
+    let question = query(forms.text(careful))
         .bind(each(entries, |entry| entry.key.tenant.0))
         .bind(each(entries, |entry| entry.key.game))
         .bind(each(entries, |entry| seq_column(entry.seq)))
