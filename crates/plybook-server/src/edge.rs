@@ -7,6 +7,7 @@
 //! | [`mod@line`], [`outgoing`] | the bytes of one connection, and how those that leave gather |
 //! | [`connection`], [`connections`] | what one connection costs, and how many there may be |
 //! | [`attempts`], [`admission`] | around the calls: before it is known who calls, and after |
+//! | [`direct`] | the contract's services, found by their names |
 //! | [`headers`] | how many bytes of headers a call may have |
 //! | [`rates`] | calls a second, of a tenant or an address |
 //! | [`answers`] | large answers that wait for a caller to take them |
@@ -21,6 +22,7 @@ pub mod attempts;
 pub mod certificate;
 pub mod connection;
 pub mod connections;
+pub mod direct;
 pub mod headers;
 pub mod incoming;
 pub mod line;
@@ -33,6 +35,7 @@ pub use admission::AdmissionLayer;
 pub use attempts::AttemptsLayer;
 pub use connection::{Connection, Peer};
 pub use connections::Connections;
+pub use direct::DirectLayer;
 pub use headers::HeadersLayer;
 pub use incoming::Incoming;
 pub use outgoing::Outgoing;

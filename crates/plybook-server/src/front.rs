@@ -20,7 +20,7 @@ use tower::util::MapRequestLayer;
 
 use crate::auth::{AuthLayer, Authenticator};
 use crate::config::Config;
-use crate::edge::{AdmissionLayer, AttemptsLayer, HeadersLayer, Incoming, headers, web};
+use crate::edge::{AdmissionLayer, AttemptsLayer, DirectLayer, HeadersLayer, Incoming, headers, web};
 use crate::guard::GuardLayer;
 use crate::limits::{OPEN_REQUEST_BYTES, REPLY_BYTES_MAX, RESETS_PENDING};
 use crate::packing::without_offer_for_events;
@@ -72,11 +72,10 @@ pub(crate) fn serve(
         .layer(AttemptsLayer::new(config.rates.strangers, limits.left_calls))
         .layer(AuthLayer { authenticator: Arc::new(authenticator) })
         .layer(AdmissionLayer::new(limits, config.rates.tenant))
+        .layer(DirectLayer { games, audit })
         .add_service(health.max_decoding_message_size(OPEN_REQUEST_BYTES))
         .add_service(describe().build_v1().map_err(broken)?.max_decoding_message_size(OPEN_REQUEST_BYTES))
-        .add_service(describe().build_v1alpha().map_err(broken)?.max_decoding_message_size(OPEN_REQUEST_BYTES))
-        .add_service(games)
-        .add_service(audit);
+        .add_service(describe().build_v1alpha().map_err(broken)?.max_decoding_message_size(OPEN_REQUEST_BYTES));
     let serving = router.serve_with_incoming_shutdown(incoming.into_stream(), stopped.cancelled_owned());
     Ok((reporter, serving))
 }

@@ -5,6 +5,7 @@
 //! be signed with it than were before.
 
 mod signer;
+mod wish;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use plybook_core::limits::HEADS_SIGNED_MAX;
 use plybook_core::receipt::{KeyId, PublicKey, PublicKeys, Signature, SignedHead, SignedHeads, Tree};
 
 pub use self::signer::Signer;
+pub use self::wish::ReceiptWish;
 
 use crate::config::ConfigError;
 use crate::refusal::Refusal;

@@ -70,7 +70,7 @@ impl World<'_> {
         self.told.note(self.shelf.time().now(), what);
         let games = std::sync::Arc::clone(&self.nodes[node].games);
         let line = std::sync::Arc::clone(&self.nodes[node].line);
-        let mut task = tokio::spawn(async move { games.act(key, asked.id, asked.request).await });
+        let mut task = tokio::spawn(async move { games.act(key, asked.id, asked.request, None).await });
         tokio::select! {
             biased;
             answer = &mut task => match line.is_dead() {
@@ -157,7 +157,7 @@ impl World<'_> {
             return Ok(());
         }
         self.tally.faults.note("request/IdReused");
-        match self.nodes[node].games.act(key, id, other).await {
+        match self.nodes[node].games.act(key, id, other, None).await {
             Err(Refusal::RequestIdReused(_)) => Ok(()),
             other => Err(format!("an id was used twice: {:?}", other.map(|acted| acted.stored))),
         }
@@ -180,7 +180,7 @@ impl World<'_> {
             let what = format!("  node {node}: {:?} wants {:?} at {}", asked.request.actor.seat, asked.request.ask, asked.request.expected);
             self.told.note(self.shelf.time().now(), what);
             let games = std::sync::Arc::clone(&self.nodes[node].games);
-            let task = tokio::spawn(async move { games.act(key, asked.id, asked.request).await });
+            let task = tokio::spawn(async move { games.act(key, asked.id, asked.request, None).await });
             let was_answered = self.games[game].ledger.is_answered(number);
             self.awaited.push(Awaited { node, game, number, was_answered, task });
         }

@@ -5,10 +5,13 @@
 //! connection that is to send gives way once, behind the tasks that are ready to run, and sends what they add with it.
 //! Nobody waits for what is not ready yet.
 //!
+//! It takes one slice of bytes at a time. Where a stream takes several, h2 flushes before and after each message of 256 bytes
+//! or more, so as not to copy it, which makes each answer leave by itself again.
+//!
 //! Invariants: bytes leave in the order in which they came; a flush ends only when all of them have left; of what the peer does
 //! not take, [`MOST`] bytes are held and no more.
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -39,16 +42,13 @@ impl<S> Outgoing<S> {
 
 impl<S: AsyncWrite + Unpin> Outgoing<S> {
     /// Takes as many of these as there is room for, which is made where there is none.
-    fn poll_hold<'a>(&mut self, context: &mut Context<'_>, parts: impl Iterator<Item = &'a [u8]>) -> Poll<io::Result<usize>> {
+    fn poll_hold(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if self.held.len() >= MOST {
             ready!(self.poll_send(context))?;
         }
-        let before = self.held.len();
-        for part in parts {
-            let room = MOST - self.held.len();
-            self.held.extend_from_slice(&part[..part.len().min(room)]);
-        }
-        Poll::Ready(Ok(self.held.len() - before))
+        let taken = bytes.len().min(MOST - self.held.len());
+        self.held.extend_from_slice(&bytes[..taken]);
+        Poll::Ready(Ok(taken))
     }
 
     /// Until nothing is held.
@@ -69,7 +69,7 @@ impl<S: AsyncWrite + Unpin> Outgoing<S> {
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Outgoing<S> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.get_mut().poll_hold(context, std::iter::once(bytes))
+        self.get_mut().poll_hold(context, bytes)
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -88,14 +88,6 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Outgoing<S> {
         let outgoing = self.get_mut();
         ready!(outgoing.poll_send(context))?;
         Pin::new(&mut outgoing.stream).poll_shutdown(context)
-    }
-
-    fn poll_write_vectored(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        self.get_mut().poll_hold(context, bytes.iter().map(|part| &**part))
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
     }
 }
 
@@ -154,6 +146,37 @@ mod tests {
         }
     }
 
+    /// Answers that come to less than what is held, or than what h2 gathers.
+    const ANSWERS: usize = 20;
+
+    /// A stream whose sends are counted.
+    #[derive(Debug)]
+    struct Counted {
+        stream: tokio::io::DuplexStream,
+        sends: Arc<AtomicUsize>,
+    }
+
+    impl AsyncRead for Counted {
+        fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.stream).poll_read(context, to)
+        }
+    }
+
+    impl AsyncWrite for Counted {
+        fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            self.sends.fetch_add(1, Ordering::Relaxed);
+            Pin::new(&mut self.stream).poll_write(context, bytes)
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.stream).poll_flush(context)
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.stream).poll_shutdown(context)
+        }
+    }
+
     #[derive(Default)]
     struct Woken(AtomicUsize);
 
@@ -179,13 +202,50 @@ mod tests {
             assert_eq!(write(&mut outgoing, b"one "), Poll::Ready(4));
             assert!(flush(&mut outgoing).is_pending());
             assert_eq!(woken.0.load(Ordering::Relaxed), round, "it comes again by itself");
-            let parts = [&b"two"[..], b" ", b"three"].map(IoSlice::new);
-            let mut context = Context::from_waker(Waker::noop());
-            assert!(matches!(Pin::new(&mut outgoing).poll_write_vectored(&mut context, &parts), Poll::Ready(Ok(9))));
+            assert_eq!(write(&mut outgoing, b"two three"), Poll::Ready(9));
             assert!(flush(&mut outgoing).is_ready());
             assert_eq!(outgoing.stream.took.len(), round);
             assert_eq!(outgoing.stream.took.last().unwrap(), b"one two three");
         }
+    }
+
+    /// Answers of some hundred bytes each, through HTTP/2 itself.
+    #[tokio::test]
+    async fn answers_that_are_ready_together_leave_together() {
+        let (near, far) = tokio::io::duplex(1 << 20);
+        let sends = Arc::<AtomicUsize>::default();
+        let counted = Counted { stream: near, sends: Arc::clone(&sends) };
+        let serving = async {
+            let mut server = h2::server::handshake(Outgoing::new(counted)).await.unwrap();
+            let mut answering = tokio::task::JoinSet::new();
+            let all = Arc::new(tokio::sync::Barrier::new(ANSWERS));
+            while let Some(Ok((_, mut answer))) = server.accept().await {
+                let all = Arc::clone(&all);
+                answering.spawn(async move {
+                    all.wait().await;
+                    let mut body = answer.send_response(http::Response::new(()), false).unwrap();
+                    body.send_data(vec![7; 500].into(), false).unwrap();
+                    body.send_trailers(http::HeaderMap::new()).unwrap();
+                });
+            }
+        };
+        let calling = async {
+            let (calls, connection) = h2::client::handshake(far).await.unwrap();
+            tokio::spawn(async { drop(connection.await) });
+            let mut calls = calls.ready().await.unwrap();
+            let asked: Vec<_> = (0..ANSWERS).map(|_| calls.send_request(http::Request::new(()), true).unwrap().0).collect();
+            // Settings and windows have been settled by the first answer's time.
+            let before = sends.load(Ordering::Relaxed);
+            for answer in futures::future::join_all(asked).await {
+                assert_eq!(answer.unwrap().into_body().data().await.unwrap().unwrap().len(), 500);
+            }
+            sends.load(Ordering::Relaxed) - before
+        };
+        let sends = tokio::select! {
+            sends = calling => sends,
+            () = serving => unreachable!("the caller is there"),
+        };
+        assert!(sends <= 5, "{sends} sends for {ANSWERS} answers");
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::games::unfit::Unfit;
 use crate::games::{Games, Opened, SharedTable, Table};
 use crate::limits;
 use crate::refusal::{Original, Refusal};
+use crate::signing::ReceiptWish;
 use crate::telemetry::step;
 use crate::uninterrupted::Uninterrupted;
 
@@ -36,13 +37,20 @@ pub struct Acted {
 }
 
 impl Games {
-    /// Decides `request` and appends what comes of it.
+    /// Decides `request` and appends what comes of it. Who cannot get the receipt that is wished for, or that the game's policy
+    /// owes, is refused.
     ///
     /// Runs to its end even if the caller goes away: an append is never dropped midway.
-    pub async fn act(self: &Arc<Self>, key: GameKey, id: RequestKey, request: Request) -> Result<Acted, Refusal> {
+    pub async fn act(
+        self: &Arc<Self>,
+        key: GameKey,
+        id: RequestKey,
+        request: Request,
+        wish: Option<ReceiptWish>,
+    ) -> Result<Acted, Refusal> {
         let games = Arc::clone(self);
         let acting = async move {
-            let acted = games.act_to_the_end(key, id, &request).await;
+            let acted = games.act_to_the_end(key, id, &request, wish.as_ref()).await;
             if let Err(refusal) = &acted {
                 Box::pin(games.note_refused(key, id, &request, refusal)).await;
             }
@@ -59,15 +67,21 @@ impl Games {
     }
 
     /// The same for whoever will not go away, and is not noted where it is refused.
-    pub(super) async fn act_to_the_end(&self, key: GameKey, id: RequestKey, request: &Request) -> Result<Acted, Refusal> {
-        self.fitting(key, || self.act_on_head(key, id, request)).await
+    pub(super) async fn act_to_the_end(
+        &self,
+        key: GameKey,
+        id: RequestKey,
+        request: &Request,
+        wish: Option<&ReceiptWish>,
+    ) -> Result<Acted, Refusal> {
+        self.fitting(key, || self.act_on_head(key, id, request, wish)).await
     }
 
-    async fn act_on_head(&self, key: GameKey, id: RequestKey, request: &Request) -> Result<Acted, Unfit> {
+    async fn act_on_head(&self, key: GameKey, id: RequestKey, request: &Request, wish: Option<&ReceiptWish>) -> Result<Acted, Unfit> {
         for _ in 0..limits::APPEND_ATTEMPTS {
             let shared = self.table_to_act_on(key).await?;
             let mut table = shared.lock().await;
-            if let Some(acted) = self.attempt(key, id, request, &shared, &mut table).await? {
+            if let Some(acted) = self.attempt(key, id, request, wish, &shared, &mut table).await? {
                 return Ok(acted);
             }
         }
@@ -93,12 +107,15 @@ impl Games {
         key: GameKey,
         id: RequestKey,
         request: &Request,
+        wish: Option<&ReceiptWish>,
         shared: &SharedTable,
         table: &mut Table,
     ) -> Result<Option<Acted>, Unfit> {
         if table.answered(id.id).is_some() {
             return Box::pin(self.answer_again(key, id, table)).await.map(Some);
         }
+        // Before anything is appended.
+        wish.map_or(Ok(None), |wish| wish.signer(table.opened.header.receipts))?;
         let now = self.clock.now();
         let seed = table.own_seed()?;
         let mut decided = step!("decide").in_scope(|| table.game.decide(request, now, &seed));

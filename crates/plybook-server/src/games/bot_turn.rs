@@ -178,9 +178,9 @@ impl Games {
         };
         let request = Request { actor: Actor { seat: Some(look.turn.seat), by }, expected: look.head, ask: Ask::Move(action) };
         let id = |taken| OwnRequest::Move(hand).key(key, look.head, taken);
-        let mut acted = self.act_to_the_end(key, id(false), &request).await;
+        let mut acted = self.act_to_the_end(key, id(false), &request, None).await;
         if let Err(Refusal::RequestIdReused(_)) = acted {
-            acted = self.act_to_the_end(key, id(true), &request).await;
+            acted = self.act_to_the_end(key, id(true), &request, None).await;
         }
         match acted {
             // Through another node, or at an earlier attempt of this one whose answer was lost.

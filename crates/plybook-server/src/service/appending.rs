@@ -4,14 +4,13 @@
 //! Invariant: the position is the one right after the event's own entry, however far the game has
 //! gone on since.
 
-use plybook_core::header::Receipts;
 use plybook_core::receipt::SignedHead;
 use plybook_proto::v1;
 
 use crate::auth::Permitted;
 use crate::refusal::Refusal;
 use crate::service::Service;
-use crate::signing::Signer;
+use crate::signing::{ReceiptWish, Signer};
 use crate::{replies, telemetry};
 
 /// What an answer carries besides the event.
@@ -37,17 +36,9 @@ impl Service {
     pub(super) async fn append(&self, permitted: Permitted, wanted: Wanted) -> Result<Appended, Refusal> {
         let asked = permitted.into_asked();
         telemetry::record_game(asked.key.game);
-        // Who gets no receipt is told before anything is appended, and who asked for one before any game is read.
-        let receipt = match wanted.receipt {
-            true => true,
-            false => {
-                let opened = self.games.opened(asked.key).await?;
-                // The policy of a foreign game binds the server that it came from; here nothing is appended to it.
-                opened.foreign.is_none() && opened.header.receipts == Receipts::Always
-            }
-        };
-        let signer = receipt.then(|| self.keys.signer()).transpose()?;
-        let acted = self.games.act(asked.key, asked.id, asked.request).await?;
+        // Who asked for a receipt that nobody can sign is told before any game is read.
+        let wish = ReceiptWish::new(&self.keys, wanted.receipt)?;
+        let acted = self.games.act(asked.key, asked.id, asked.request, Some(wish.clone())).await?;
         telemetry::record_seq(acted.stored.seq);
         let beside = self.games.beside(asked.key, &acted.opened, &acted.stored).await?;
         let event = match &acted.entry {
@@ -55,7 +46,7 @@ impl Service {
             None => replies::event::stored(&acted.opened, &acted.stored, &beside)?,
         };
         let head = SignedHead { game: asked.key.game, seq: acted.stored.seq, digest: acted.stored.digest };
-        let receipt = signed(signer, head).await;
+        let receipt = signed(wish.signer(acted.opened.header.receipts)?, head).await;
         if !wanted.position {
             return Ok(Appended { event, position: None, receipt });
         }
