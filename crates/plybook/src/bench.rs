@@ -3,7 +3,7 @@
 //! | module | the noun |
 //! | --- | --- |
 //! | `site`, `cluster`, `node`, `key`, `keeper` | where a run takes place: a throwaway Postgres, nodes, their key, and what ends them |
-//! | `lines`, `game`, `load`, `slice` | connections, moves, callers, and what a slice of time brought |
+//! | `wire`, `lines`, `game`, `load`, `slice` | connections, moves, callers, and what a slice of time brought |
 //! | `contender`, `course` | what is measured, and in which order |
 //! | `append`, `hot_game`, `cold`, `watch`, `feed`, `replay`, `verify`, `memory`, `bots` | a workload each |
 //! | `floor` | the limits that they stand beside |
@@ -36,6 +36,7 @@ mod slice;
 mod table;
 mod verify;
 mod watch;
+mod wire;
 
 use std::fs::File;
 use std::io::Write as _;

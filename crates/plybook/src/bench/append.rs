@@ -1,6 +1,7 @@
 //! `append`: MakeMove on many games. Every caller plays games of its own, in turn.
 //!
-//! Invariant: no two callers meet in a game, so every move is accepted.
+//! Invariant: no two callers meet in a game, so every move is accepted. The floors create no games, so none is created in
+//! a slice either, as far as the slice before tells how many will be over: they lie ready.
 
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use super::slice::Slice;
 /// Moves on many games, by so many callers; each game is measured from its entry `from` on.
 pub(super) async fn contender(site: &Site, callers: usize, board: Board, from: u32) -> anyhow::Result<Box<dyn Contender>> {
     let receipts = site.receipts();
-    let player = |line| Player { line, board, from, receipts, games: Vec::new(), turn: 0 };
+    let player = |line| Player { line, board, from, receipts, games: Vec::new(), turn: 0, ready: Vec::new(), made: 0 };
     let players = site.lines(callers).await?.into_iter().map(player).collect();
     Ok(Box::new(Append { players, games: site.games_a_caller(), board, from, receipts }))
 }
@@ -38,15 +39,20 @@ impl Contender for Append {
         if self.receipts { name.with("receipts", 1) } else { name }
     }
 
-    /// Games that are over are replaced.
+    /// Games that are over are replaced, and as many more lie ready as will be.
     async fn ready(&mut self, _: Duration) -> anyhow::Result<()> {
         let games = self.games;
         let deal = |mut player: Player| async move {
             player.games.retain(Game::goes_on);
             while player.games.len() < games {
-                let game = player.deal().await?;
+                let game = player.next_game().await?;
                 player.games.push(game);
             }
+            while player.ready.len() < player.wanted() {
+                let game = player.deal().await?;
+                player.ready.push(game);
+            }
+            player.made = 0;
             anyhow::Ok(player)
         };
         self.players = futures::future::try_join_all(std::mem::take(&mut self.players).into_iter().map(deal)).await?;
@@ -67,9 +73,27 @@ struct Player {
     receipts: bool,
     games: Vec<Game>,
     turn: usize,
+    /// What replaces games that will be over.
+    ready: Vec<Game>,
+    /// Moves of the slice that is under way, or was the last.
+    made: u32,
 }
 
 impl Player {
+    /// Games that will be over in a slice of half as many moves again as the last one had.
+    fn wanted(&self) -> usize {
+        let each = (self.made + self.made / 2).div_ceil(u32::try_from(self.games.len()).unwrap_or(u32::MAX).max(1));
+        let whole = self.board.moves().saturating_sub(self.from - 1);
+        self.games.iter().map(|game| over(each, game.left(), whole) as usize).sum()
+    }
+
+    async fn next_game(&mut self) -> anyhow::Result<Game> {
+        match self.ready.pop() {
+            Some(game) => Ok(game),
+            None => self.deal().await,
+        }
+    }
+
     async fn deal(&mut self) -> anyhow::Result<Game> {
         Ok(Game::with_moves(&mut self.line, self.board, self.from - 1).await?.with_receipts(self.receipts))
     }
@@ -81,11 +105,28 @@ impl Caller for Player {
         let Some(game) = self.games.get_mut(at) else { return Ok(Asked::Spent) };
         self.turn = (at + 1) % games;
         if !game.goes_on() {
-            // A long slice; a creation is an append too, but not what is counted.
-            self.games[at] = self.deal().await?;
+            self.games[at] = self.next_game().await?;
             return Ok(Asked::InVain);
         }
         game.step(&mut self.line).await?;
+        self.made += 1;
         Ok(Asked::Did(1))
+    }
+}
+
+/// Games of `whole` moves that so many moves begin after one that has `left`.
+fn over(moves: u32, left: u32, whole: u32) -> u32 {
+    moves.saturating_sub(left).div_ceil(whole.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::over;
+
+    #[test]
+    fn as_many_games_lie_ready_as_moves_will_begin() {
+        for (moves, left, begun) in [(0, 180, 0), (180, 180, 0), (181, 180, 1), (360, 180, 1), (361, 180, 2), (5, 0, 1)] {
+            assert_eq!(over(moves, left, 180), begun, "{moves} moves, {left} left");
+        }
     }
 }

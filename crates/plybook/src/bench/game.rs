@@ -98,7 +98,12 @@ impl Game {
 
     /// Whether there is another move.
     pub(super) const fn goes_on(&self) -> bool {
-        self.made < self.board.moves()
+        self.left() > 0
+    }
+
+    /// Moves that it has left.
+    pub(super) const fn left(&self) -> u32 {
+        self.board.moves().saturating_sub(self.made)
     }
 
     /// Its last entry.
