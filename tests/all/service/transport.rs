@@ -124,6 +124,25 @@ async fn what_is_small_is_not_packed() {
     assert!(comes_packed(&wire, "/plybook.v1.AuditService/GetBook", &v1::GetBookRequest { game_id: game.id.clone() }).await);
 }
 
+/// The same call under another name, as a page of another site would have a browser send it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_does_not_say_that_it_is_grpc_is_not_listened_to() {
+    let local = over_sqlite().await.start().await;
+    let wire = local.wire().await;
+    let mut game = wire.game().mnk(3, 3, 3).await;
+    let (moves, audit) = ("/plybook.v1.GameService/MakeMove", "/plybook.v1.AuditService/GetBook");
+    for (content_type, path) in [("text/plain", moves), ("application/json", moves), ("application/grpcx", moves), ("", audit)] {
+        let mut channel = wire.channel.clone();
+        std::future::poll_fn(|context| GrpcService::<Body>::poll_ready(&mut channel, context)).await.unwrap();
+        let asked = futures::stream::iter([Ok(game.asks("a1").encode_to_vec())]);
+        let call = http::Request::post(path).header("content-type", content_type).header("te", "trailers");
+        let call = call.body(Body::new(EncodeBody::new_client(Raw, asked, None, None))).unwrap();
+        let answer = GrpcService::call(&mut channel, call).await.unwrap();
+        assert_eq!(answer.status(), http::StatusCode::UNSUPPORTED_MEDIA_TYPE, "{content_type} {path}");
+    }
+    game.play("a1").await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bytes_that_are_no_message_are_refused_as_such() {
     let local = over_sqlite().await.start().await;
