@@ -120,12 +120,12 @@ async fn scenario_74_games_that_were_left_take_no_memory() {
     let wire = node.wire().await;
     open_and_leave(&wire, games).await;
     let once = resident_kib(&node);
-    open_and_leave(&wire, 2 * games).await;
-    let thrice = resident_kib(&node);
-    println!("resident after {games} games: {once} KiB; after {}: {thrice} KiB", 3 * games);
-    let grown = thrice.saturating_sub(once);
-    // A game that stayed would take 2 KiB and more, 3 MiB together.
-    assert!(grown < 2 * 1024, "{grown} KiB more after {} more games", 2 * games);
+    open_and_leave(&wire, 4 * games).await;
+    let five_times = resident_kib(&node);
+    println!("resident after {games} games: {once} KiB; after {}: {five_times} KiB", 5 * games);
+    let grown = five_times.saturating_sub(once);
+    // A game that stayed would take 2 KiB and more, 6 MiB together. The allocator takes and gives back up to 2 MiB at a time.
+    assert!(grown < 4 * 1024, "{grown} KiB more after {} more games", 4 * games);
 }
 
 /// Streams that were opened and left give everything back too.
