@@ -7,9 +7,9 @@
 //! | [`mod@line`], [`outgoing`] | the bytes of one connection, and how those that leave gather |
 //! | [`connection`], [`connections`] | what one connection costs, and how many there may be |
 //! | [`attempts`], [`admission`] | around the calls: before it is known who calls, and after |
-//! | [`content_type`] | whether a call says that it is one |
+//! | `content_type` | whether a call says that it is one |
 //! | [`direct`] | the contract's services, found by their names |
-//! | [`headers`] | how many bytes of headers a call may have |
+//! | [`headers`] | what the headers of a call must be, and how many bytes |
 //! | [`rates`] | calls a second, of a tenant or an address |
 //! | [`answers`] | large answers that wait for a caller to take them |
 //! | [`web`] | gRPC-Web, for browsers |
@@ -23,7 +23,7 @@ pub mod attempts;
 pub mod certificate;
 pub mod connection;
 pub mod connections;
-pub mod content_type;
+mod content_type;
 pub mod direct;
 pub mod headers;
 pub mod incoming;
@@ -37,7 +37,6 @@ pub use admission::AdmissionLayer;
 pub use attempts::AttemptsLayer;
 pub use connection::{Connection, Peer};
 pub use connections::Connections;
-pub use content_type::ContentTypeLayer;
 pub use direct::DirectLayer;
 pub use headers::HeadersLayer;
 pub use incoming::Incoming;

@@ -1,6 +1,6 @@
 //! The way of a call from its connection to its RPC, through whatever stands around all of them.
 //!
-//! From the outside in: what browsers speak, the call's span, whether it is a call, deadline and panics, how large its headers are, what is packed, who calls from where and
+//! From the outside in: what browsers speak, the call's span, deadline and panics, what its headers say and how large they are, what is packed, who calls from where and
 //! how often in vain, who it is, and how often who it is may call.
 //!
 //! Invariant: nothing of a request's body is read before it is known who calls; what needs no credential reads bodies of
@@ -20,7 +20,7 @@ use tower::util::MapRequestLayer;
 
 use crate::auth::{AuthLayer, Authenticator};
 use crate::config::Config;
-use crate::edge::{AdmissionLayer, AttemptsLayer, ContentTypeLayer, DirectLayer, HeadersLayer, Incoming, headers, web};
+use crate::edge::{AdmissionLayer, AttemptsLayer, DirectLayer, HeadersLayer, Incoming, headers, web};
 use crate::guard::GuardLayer;
 use crate::limits::{OPEN_REQUEST_BYTES, REPLY_BYTES_MAX, RESETS_PENDING};
 use crate::packing::without_offer_for_events;
@@ -66,7 +66,6 @@ pub(crate) fn serve(
         .max_concurrent_streams(limits.calls_per_connection)
         .layer(web::layer(config.web.as_ref()))
         .layer(CallsLayer)
-        .layer(ContentTypeLayer)
         .layer(GuardLayer { call_timeout: limits.call_timeout, request_bytes: limits.request_bytes })
         .layer(HeadersLayer { header_bytes: limits.header_bytes })
         .layer(MapRequestLayer::new(without_offer_for_events as Mapped))

@@ -6,59 +6,13 @@
 //! Invariant: nothing is done for a call that does not say that it is one. What browsers may send by gRPC-Web has been turned into a
 //! call before.
 
-use std::future::{Ready, ready};
-use std::task::{Context, Poll};
-
-use futures::future::Either;
+use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, Request, Response, StatusCode};
-use tonic::body::Body;
-use tower::{Layer, Service};
 
 const GRPC: &str = "application/grpc";
 
-/// Puts a [`ContentType`] around a service.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ContentTypeLayer;
-
-/// A service that takes calls of gRPC and nothing else.
-#[derive(Clone, Debug)]
-pub struct ContentType<S> {
-    inner: S,
-}
-
-impl<S> Layer<S> for ContentTypeLayer {
-    type Service = ContentType<S>;
-
-    fn layer(&self, inner: S) -> ContentType<S> {
-        ContentType { inner }
-    }
-}
-
-impl<S> Service<Request<Body>> for ContentType<S>
-where
-    S: Service<Request<Body>, Response = Response<Body>>,
-{
-    type Response = Response<Body>;
-    type Error = S::Error;
-    type Future = Either<S::Future, Ready<Result<Response<Body>, S::Error>>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(context)
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        if is_grpc(request.headers()) {
-            return Either::Left(self.inner.call(request));
-        }
-        let mut response = Response::new(Body::empty());
-        *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-        Either::Right(ready(Ok(response)))
-    }
-}
-
 /// `application/grpc`, with a format behind `+` or parameters behind `;`.
-fn is_grpc(headers: &HeaderMap) -> bool {
+pub(super) fn is_grpc(headers: &HeaderMap) -> bool {
     let named = headers.get(CONTENT_TYPE).and_then(|named| named.to_str().ok());
     let behind = named.filter(|named| named.is_char_boundary(GRPC.len())).map(|named| named.split_at(GRPC.len()));
     behind.is_some_and(|(name, behind)| name.eq_ignore_ascii_case(GRPC) && (behind.is_empty() || behind.starts_with(['+', ';', ' '])))

@@ -1,4 +1,4 @@
-//! How many bytes of headers a call may have.
+//! What the headers of a call must be: those of a call of gRPC (`content_type`), and how many bytes of them there may be.
 //!
 //! HTTP/2 itself refuses more than a limit by the status 431, of which gRPC knows nothing: its callers are told UNKNOWN. So the
 //! transport's own limit is [`SLACK`] times as high, and what lies between is refused here, in words.
@@ -10,11 +10,12 @@ use std::future::{Ready, ready};
 use std::task::{Context, Poll};
 
 use futures::future::Either;
-use http::{HeaderMap, Request, Response, Uri};
+use http::{HeaderMap, Request, Response, StatusCode, Uri};
 use tonic::Status;
 use tonic::body::Body;
 use tower::{Layer, Service};
 
+use super::content_type::is_grpc;
 use crate::refusal::Refusal;
 
 /// How many times as much the transport takes, so that it can be refused in words.
@@ -29,7 +30,7 @@ pub struct HeadersLayer {
     pub header_bytes: u32,
 }
 
-/// A service whose calls have so many bytes of headers.
+/// A service whose calls are calls of gRPC, with so many bytes of headers.
 #[derive(Clone, Debug)]
 pub struct Headers<S> {
     inner: S,
@@ -57,12 +58,22 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        if counted(request.method().as_str(), request.uri(), request.headers()) <= self.most as usize {
-            return Either::Left(self.inner.call(request));
+        match refused(&request, self.most) {
+            None => Either::Left(self.inner.call(request)),
+            Some(answer) => Either::Right(ready(Ok(answer))),
         }
-        let refusal = Refusal::Limit { limit: "header_bytes", most: self.most.into() };
-        Either::Right(ready(Ok(Status::from(refusal).into_http())))
     }
+}
+
+fn refused(request: &Request<Body>, most: u32) -> Option<Response<Body>> {
+    if !is_grpc(request.headers()) {
+        let mut answer = Response::new(Body::empty());
+        *answer.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        return Some(answer);
+    }
+    let counted = counted(request.method().as_str(), request.uri(), request.headers());
+    let refusal = Refusal::Limit { limit: "header_bytes", most: most.into() };
+    (counted > most as usize).then(|| Status::from(refusal).into_http())
 }
 
 /// The size of a list of headers as HTTP/2 has it, the four that stand for a request's line among them.

@@ -114,8 +114,10 @@ impl Games {
         if table.answered(id.id).is_some() {
             return Box::pin(self.answer_again(key, id, table)).await.map(Some);
         }
-        // Before anything is appended.
-        wish.map_or(Ok(None), |wish| wish.signer(table.opened.header.receipts))?;
+        if let Some(wish) = wish {
+            // Before anything is appended.
+            wish.signer(table.opened.header.receipts)?;
+        }
         let now = self.clock.now();
         let seed = table.own_seed()?;
         let mut decided = step!("decide").in_scope(|| table.game.decide(request, now, &seed));

@@ -43,7 +43,6 @@ pub(super) use forms;
 /// When a key was last found taken.
 #[derive(Debug)]
 pub(super) struct Care {
-    lasts: Duration,
     since: Instant,
     /// Milliseconds after `since`.
     until_ms: AtomicU64,
@@ -52,22 +51,25 @@ pub(super) struct Care {
 impl Care {
     /// None was yet.
     pub(super) fn none() -> Care {
-        Care::lasting(CAREFUL_FOR)
-    }
-
-    fn lasting(lasts: Duration) -> Care {
-        Care { lasts, since: Instant::now(), until_ms: AtomicU64::new(0) }
+        Care { since: Instant::now(), until_ms: AtomicU64::new(0) }
     }
 
     /// Whether one is expected to be.
     pub(super) fn is_due(&self) -> bool {
-        self.now_ms() < self.until_ms.load(Ordering::Relaxed)
+        self.is_due_at(self.now_ms())
     }
 
     /// One was.
     pub(super) fn begin(&self) {
-        let until = self.now_ms() + self.lasts.as_millis() as u64;
-        self.until_ms.fetch_max(until, Ordering::Relaxed);
+        self.begin_at(self.now_ms());
+    }
+
+    fn is_due_at(&self, now_ms: u64) -> bool {
+        now_ms < self.until_ms.load(Ordering::Relaxed)
+    }
+
+    fn begin_at(&self, now_ms: u64) {
+        self.until_ms.fetch_max(now_ms + CAREFUL_FOR.as_millis() as u64, Ordering::Relaxed);
     }
 
     fn now_ms(&self) -> u64 {
@@ -81,14 +83,14 @@ mod tests {
 
     #[test]
     fn care_is_due_for_a_while_after_a_key_was_taken() {
-        let care = Care::lasting(Duration::from_millis(30));
-        for _ in 0..2 {
-            assert!(!care.is_due());
-            care.begin();
-            // As long as the machine did not sleep just then.
-            assert!(care.is_due() || care.now_ms() > 30);
-            std::thread::sleep(Duration::from_millis(40));
+        let (care, lasts) = (Care::none(), CAREFUL_FOR.as_millis() as u64);
+        assert!(!care.is_due_at(0));
+        for (began, until) in [(5, 5 + lasts), (7, 7 + lasts), (10 * lasts, 11 * lasts)] {
+            care.begin_at(began);
+            assert!(care.is_due_at(began) && care.is_due_at(until - 1) && !care.is_due_at(until), "{began}");
         }
-        assert!(!care.is_due());
+        // Of two writers the later one counts, in whichever order they come.
+        care.begin_at(10 * lasts - 1);
+        assert!(care.is_due_at(11 * lasts - 1));
     }
 }
