@@ -112,15 +112,15 @@ impl Wire {
         let event = match asks.into() {
             Asks::Create(request) => {
                 let game = self.games().create_game(in_time(*request)).await?.into_inner().game;
-                return Ok(Answer::Game(Box::new(game.unwrap())));
+                return Ok(Answer::Game(game.unwrap()));
             }
             Asks::Move(request) => self.games().make_move(in_time(request)).await?.into_inner().event,
             Asks::Undo(request) => self.games().undo(in_time(request)).await?.into_inner().event,
             Asks::Join(request) => self.games().join_game(in_time(request)).await?.into_inner().event,
             Asks::Close(request) => self.games().close_game(in_time(request)).await?.into_inner().event,
-            Asks::Live(live) => self.asks(live).await?.0,
+            Asks::Live(live) => self.asks(live).await?.0.map(Box::new),
         };
-        Ok(Answer::Event(Box::new(event.unwrap())))
+        Ok(Answer::Event(event.unwrap()))
     }
 
     /// Every entry from the first to the head.

@@ -99,7 +99,7 @@ impl Wire {
         macro_rules! send {
             ($rpc:ident, $request:expr) => {{
                 let answer = games.$rpc($request).await?.into_inner();
-                (answer.event, answer.receipt)
+                (answer.event.map(|boxed| *boxed), answer.receipt.map(|boxed| *boxed))
             }};
         }
         Ok(match live {
@@ -118,7 +118,7 @@ impl Wire {
     /// The rematch of a game, or the refusal.
     pub async fn rematch(&self, id: &str) -> Result<v1::Game, Status> {
         let request = v1::RematchRequest { game_id: id.to_owned(), with_receipt: false };
-        self.games().rematch(request).await.map(|answer| answer.into_inner().game.unwrap())
+        self.games().rematch(request).await.map(|answer| *answer.into_inner().game.unwrap())
     }
 }
 

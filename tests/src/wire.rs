@@ -142,7 +142,7 @@ impl Wire {
     /// GetGame, or its refusal.
     pub async fn try_get(&self, id: &str, at_seq: Option<u64>) -> Result<v1::Game, Status> {
         let request = v1::GetGameRequest { game_id: id.to_owned(), at_seq };
-        self.games().get_game(request).await.map(|answer| answer.into_inner().game.unwrap())
+        self.games().get_game(request).await.map(|answer| *answer.into_inner().game.unwrap())
     }
 
     /// GetBook, joined.
@@ -285,7 +285,7 @@ impl Opening {
 
     /// Sends it; answers as the server did.
     pub async fn sent(self) -> Result<v1::Game, Status> {
-        self.wire.games().create_game(self.request).await.map(|answer| answer.into_inner().game.unwrap())
+        self.wire.games().create_game(self.request).await.map(|answer| *answer.into_inner().game.unwrap())
     }
 
     /// Sends it; the server must refuse.

@@ -52,7 +52,7 @@ impl Client {
 
     /// Creates a game. An empty request id is filled in; where nobody answers, the error tells it.
     pub async fn create_game(&self, request: v1::CreateGameRequest) -> Result<v1::Game, Error> {
-        Ok(self.create_game_answer(request).await?.game.unwrap_or_default())
+        Ok(*self.create_game_answer(request).await?.game.unwrap_or_default())
     }
 
     /// The same with all that the answer carries, such as a receipt.
@@ -107,7 +107,7 @@ impl Client {
     pub async fn game(&self, game_id: &str, at_seq: Option<u64>) -> Result<v1::Game, Error> {
         let request = v1::GetGameRequest { game_id: game_id.to_owned(), at_seq };
         let response = self.call(request, |channel, request| async move { self.games(channel).get_game(request).await }).await?;
-        Ok(response.game.unwrap_or_default())
+        Ok(*response.game.unwrap_or_default())
     }
 
     /// One page of games.

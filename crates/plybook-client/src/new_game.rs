@@ -138,8 +138,8 @@ impl IntoFuture for NewGame {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let answer = self.client.create_game_answer(self.request).await?;
-            let game = answer.game.unwrap_or_default();
-            Ok(Created { table: self.client.table(&game.game_id), game, receipt: answer.receipt })
+            let game = *answer.game.unwrap_or_default();
+            Ok(Created { table: self.client.table(&game.game_id), game, receipt: answer.receipt.map(|boxed| *boxed) })
         })
     }
 }

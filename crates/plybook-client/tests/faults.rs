@@ -85,7 +85,7 @@ impl GameService for Fake {
         match self.next(request.into_inner().request_id) {
             Act::Refuse(status) => Err(status),
             Act::Hang => std::future::pending().await,
-            _ => Ok(Response::new(v1::MakeMoveResponse { event: Some(event(2)), position: None, receipt: None })),
+            _ => Ok(Response::new(v1::MakeMoveResponse { event: Some(Box::new(event(2))), position: None, receipt: None })),
         }
     }
 
@@ -227,7 +227,7 @@ async fn one_request_id_through_all_attempts() {
     let fake = Fake::doing([Act::Refuse(draining), Act::Hang, Act::Refuse(Status::unknown("a proxy fell over")), Act::Answer]);
     let client = Client::with(&fake.listen().await, restless()).unwrap();
     let response = client.make_move(v1::MakeMoveRequest::default()).await.unwrap();
-    assert_eq!(response.event, Some(event(2)));
+    assert_eq!(response.event, Some(Box::new(event(2))));
     let heard = fake.heard();
     assert!(heard.len() >= 4, "{heard:?}");
     assert!(heard.iter().all(|id| *id == heard[0] && id.len() == 36), "{heard:?}");

@@ -16,3 +16,17 @@ pub const DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/plyb
 
 /// The domain of every `google.rpc.ErrorInfo`.
 pub const ERROR_DOMAIN: &str = "plybook";
+
+#[cfg(test)]
+mod tests {
+    use super::v1;
+
+    #[test]
+    fn answers_are_small_beside_what_they_hold() {
+        assert!(size_of::<v1::Event>() > 400);
+        assert_eq!(size_of::<v1::MakeMoveResponse>(), 3 * size_of::<usize>());
+        assert_eq!(size_of::<v1::UndoResponse>(), 3 * size_of::<usize>());
+        assert_eq!(size_of::<v1::CreateGameResponse>(), 2 * size_of::<usize>());
+        assert_eq!(size_of::<v1::GetGameResponse>(), size_of::<usize>());
+    }
+}

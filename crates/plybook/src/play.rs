@@ -129,7 +129,7 @@ async fn created(client: &Client, screen: &Screen, args: &PlayArgs, receipts: Op
         (None, None) => Sitting::Anywhere,
     };
     let (created, place) = args.opening.create(client, sitting, receipts.is_some()).await?;
-    let game = created.game.unwrap_or_default();
+    let game = *created.game.unwrap_or_default();
     if let (Some(receipts), Some(receipt)) = (receipts, &created.receipt) {
         receipts.keep(receipt)?;
     }

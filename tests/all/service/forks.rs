@@ -19,7 +19,7 @@ fn asks(game: &str, at: u64) -> v1::ForkGameRequest {
 }
 
 async fn sent(wire: &Wire, request: v1::ForkGameRequest) -> Result<v1::Game, Status> {
-    wire.games().fork_game(request).await.map(|answer| answer.into_inner().game.unwrap())
+    wire.games().fork_game(request).await.map(|answer| *answer.into_inner().game.unwrap())
 }
 
 async fn fork(wire: &Wire, game: &str, at: u64) -> PlayedGame {

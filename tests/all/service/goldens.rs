@@ -167,7 +167,7 @@ async fn send(wire: &Wire, game_id: &str, entry: &Entry) -> v1::Position {
         Body::Move(made) => {
             let action = Some(notated(&made.notation));
             let request = v1::MakeMoveRequest { request_id, game_id, expected_seq, seat, action, with_position, with_receipt: false };
-            wire.games().make_move(request).await.unwrap().into_inner().position.unwrap()
+            *wire.games().make_move(request).await.unwrap().into_inner().position.unwrap()
         }
         Body::Undo(undo) if undo.agreed => {
             act(wire, &game_id, entry, Act::Undo(Step::Accept, undo.target)).await;
@@ -176,7 +176,7 @@ async fn send(wire: &Wire, game_id: &str, entry: &Entry) -> v1::Position {
         Body::Undo(undo) => {
             let target_seq = Some(u64::from(undo.target.0));
             let request = v1::UndoRequest { request_id, game_id, expected_seq, seat, target_seq, with_position, with_receipt: false };
-            wire.games().undo(request).await.unwrap().into_inner().position.unwrap()
+            *wire.games().undo(request).await.unwrap().into_inner().position.unwrap()
         }
         Body::Commit(_) | Body::Reveal(_) => {
             join(wire, &game_id, entry).await;

@@ -173,7 +173,7 @@ async fn a_retried_creation_is_answered_before_its_ruleset_is_looked_at() {
     let wire = second.wire().await;
     strip(&wire, 50).refused().await.with("INVALID_PARAMETER").field("ruleset.params.cells", "10");
     let again = wire.games().create_game(request.clone()).await.unwrap().into_inner().game.unwrap();
-    assert_eq!(again, made);
+    assert_eq!(*again, made);
     for cells in [51, 5] {
         let mut asked = strip(&wire, cells);
         asked.request.request_id.clone_from(&request.request_id);

@@ -32,9 +32,9 @@ fn holds(receipt: Option<&v1::Receipt>, seq: u64, digest: &[u8]) {
 }
 
 #[track_caller]
-fn of_event(receipt: Option<v1::Receipt>, event: Option<v1::Event>) -> v1::Event {
+fn of_event(receipt: Option<Box<v1::Receipt>>, event: Option<Box<v1::Event>>) -> Box<v1::Event> {
     let event = event.unwrap();
-    holds(receipt.as_ref(), event.seq, &event.book_digest);
+    holds(receipt.as_deref(), event.seq, &event.book_digest);
     event
 }
 
@@ -46,7 +46,7 @@ async fn every_answer_that_appends_carries_one_unasked() {
     let created = games.create_game(race(&wire).request).await.unwrap().into_inner();
     let game = created.game.unwrap();
     assert_eq!(game.receipt_policy(), ReceiptPolicy::Always);
-    holds(created.receipt.as_ref(), 1, &game.book_digest);
+    holds(created.receipt.as_deref(), 1, &game.book_digest);
     let mut game = wire.open(&game.game_id).await;
     let joins = [game.asks_commit(0).await, game.asks_commit(1).await, game.asks_reveal(0), game.asks_reveal(1)];
     for asks in joins {

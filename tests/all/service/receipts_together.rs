@@ -21,7 +21,7 @@ async fn receipt_of(wire: &Wire, request: v1::MakeMoveRequest) -> (v1::Event, Re
     let answer = wire.games().make_move(request).await.unwrap().into_inner();
     let (event, receipt) = (answer.event.unwrap(), read(&answer.receipt.unwrap()));
     assert_eq!((u64::from(receipt.seq.0), receipt.digest.0.as_slice()), (event.seq, event.book_digest.as_slice()));
-    (event, receipt)
+    (*event, receipt)
 }
 
 fn asks(game: &PlayedGame, notation: &str) -> v1::MakeMoveRequest {

@@ -242,7 +242,7 @@ async fn a_request_from_before_a_snapshot_gets_its_first_answer() {
     assert_eq!(node.snapshots(Fate::Restored), 1);
     for (request, first) in sent.iter().zip(&answers) {
         let again = wire.games().make_move(request.clone()).await.unwrap().into_inner();
-        assert_eq!(again.event.as_ref(), Some(first));
+        assert_eq!(again.event.as_deref(), Some(first));
         let other = MakeMoveRequest { action: place(5), ..request.clone() };
         there.refuses_move(other).await.with("REQUEST_ID_REUSED").meta("original_seq", first.seq);
         let now = MakeMoveRequest { action: place(999_999), expected_seq: Some(1_203), seat: there.to_move, ..request.clone() };

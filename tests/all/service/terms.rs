@@ -90,7 +90,7 @@ async fn terms_are_part_of_what_makes_a_request_the_same() {
     let request = opening.request.clone();
     let created = opening.sent().await.unwrap();
     let again = wire.games().create_game(request.clone()).await.unwrap().into_inner().game.unwrap();
-    assert_eq!(again, created);
+    assert_eq!(*again, created);
     type Change = fn(&mut v1::CreateGameRequest);
     let changes: [Change; 9] = [
         |request| request.terms = None,

@@ -120,7 +120,8 @@ impl PlayedGame {
     }
 
     /// Takes an entry as seen.
-    pub fn sees(&mut self, event: v1::Event) -> v1::Event {
+    pub fn sees(&mut self, event: impl Into<Box<v1::Event>>) -> v1::Event {
+        let event = *event.into();
         (self.head, self.to_move) = (event.seq, event.seat_to_move);
         event
     }

@@ -108,7 +108,7 @@ impl Ask {
             What::Claim(claim) => send!(self, claim_absence, ClaimAbsenceRequest { expected_seq, seat, claim: claim.into() }),
             What::Close => send!(self, close_game, CloseGameRequest { expected_seq }),
         };
-        Ok(Done { event: event.unwrap_or_default(), position, receipt })
+        Ok(Done { event: *event.unwrap_or_default(), position: position.map(|boxed| *boxed), receipt: receipt.map(|boxed| *boxed) })
     }
 }
 

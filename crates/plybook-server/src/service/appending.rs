@@ -21,14 +21,14 @@ pub(super) struct Wanted {
 
 /// What was appended.
 pub(super) struct Appended {
-    pub(super) event: v1::Event,
-    pub(super) position: Option<v1::Position>,
-    pub(super) receipt: Option<v1::Receipt>,
+    pub(super) event: Box<v1::Event>,
+    pub(super) position: Option<Box<v1::Position>>,
+    pub(super) receipt: Option<Box<v1::Receipt>>,
 }
 
 /// A receipt of what was appended, where there is somebody to sign it.
-pub(super) async fn signed(signer: Option<&Signer>, head: SignedHead) -> Option<v1::Receipt> {
-    Some(replies::receipt(&signer?.receipt(head).await))
+pub(super) async fn signed(signer: Option<&Signer>, head: SignedHead) -> Option<Box<v1::Receipt>> {
+    Some(Box::new(replies::receipt(&signer?.receipt(head).await)))
 }
 
 impl Service {
@@ -41,10 +41,10 @@ impl Service {
         let acted = self.games.act(asked.key, asked.id, asked.request, Some(wish.clone())).await?;
         telemetry::record_seq(acted.stored.seq);
         let beside = self.games.beside(asked.key, &acted.opened, &acted.stored).await?;
-        let event = match &acted.entry {
+        let event = Box::new(match &acted.entry {
             Some(entry) => replies::event::of(&acted.opened, entry, &acted.stored, &beside),
             None => replies::event::stored(&acted.opened, &acted.stored, &beside)?,
-        };
+        });
         let head = SignedHead { game: asked.key.game, seq: acted.stored.seq, digest: acted.stored.digest };
         let receipt = signed(wish.signer(acted.opened.header.receipts)?, head).await;
         if !wanted.position {
@@ -55,6 +55,6 @@ impl Service {
             // The game moved on meanwhile, or the request was an old one: the position as it was then.
             None => replies::position::of(&Box::pin(self.games.at(asked.key, acted.stored.seq)).await?.0),
         };
-        Ok(Appended { event, position: Some(position), receipt })
+        Ok(Appended { event, position: Some(Box::new(position)), receipt })
     }
 }

@@ -27,5 +27,5 @@ pub(super) async fn answer(service: &Service, request: Request<v1::CreateGameReq
     telemetry::record_entry(game.header().game, Seq::FIRST);
     let head = SignedHead { game: game.header().game, seq: game.head().seq, digest: game.head().digest };
     let receipt = signed(signer, head).await;
-    Ok(v1::CreateGameResponse { game: Some(replies::game::whole(&game, None)), receipt })
+    Ok(v1::CreateGameResponse { game: Some(Box::new(replies::game::whole(&game, None))), receipt })
 }

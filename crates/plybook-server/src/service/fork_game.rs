@@ -25,5 +25,5 @@ pub(super) async fn answer(service: &Service, request: Request<v1::ForkGameReque
     telemetry::record_entry(game.header().game, game.head().seq);
     let head = SignedHead { game: game.header().game, seq: game.head().seq, digest: game.head().digest };
     let receipt = signed(signer, head).await;
-    Ok(v1::ForkGameResponse { game: Some(replies::game::whole(&game, None)), receipt })
+    Ok(v1::ForkGameResponse { game: Some(Box::new(replies::game::whole(&game, None))), receipt })
 }

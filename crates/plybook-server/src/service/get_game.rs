@@ -30,7 +30,7 @@ pub(super) async fn answer(service: &Service, request: Request<v1::GetGameReques
         }
     };
     telemetry::record_entry(key.game, requests::seq(game.seq));
-    Ok(v1::GetGameResponse { game: Some(game) })
+    Ok(v1::GetGameResponse { game: Some(Box::new(game)) })
 }
 
 /// The seed leaves the service only where the entry that reveals it is at or before this one.

@@ -23,5 +23,5 @@ pub(super) async fn answer(service: &Service, request: Request<v1::RematchReques
     telemetry::record_entry(game.header().game, Seq::FIRST);
     let head = SignedHead { game: game.header().game, seq: game.head().seq, digest: game.head().digest };
     let receipt = signed(signer, head).await;
-    Ok(v1::RematchResponse { game: Some(replies::game::whole(&game, None)), receipt })
+    Ok(v1::RematchResponse { game: Some(Box::new(replies::game::whole(&game, None))), receipt })
 }

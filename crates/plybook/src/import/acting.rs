@@ -42,7 +42,7 @@ pub(super) async fn act(
     seat: Option<u32>,
     asked: Asked,
     of: (String, Option<u64>),
-) -> Result<Option<v1::Event>, Error> {
+) -> Result<Option<Box<v1::Event>>, Error> {
     let ((request_id, expected_seq), with_receipt) = (of, false);
     match asked {
         Asked::Resign => Ok(client.resign(v1::ResignRequest { request_id, game_id, seat, with_receipt }).await?.event),

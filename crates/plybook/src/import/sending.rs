@@ -68,7 +68,7 @@ pub(crate) async fn send(client: &Client, plan: &Plan, ids: GameIds) -> Result<S
     }
 }
 
-async fn take(client: &Client, game_id: &str, step: &Step, n: usize, request_id: String) -> Result<Option<v1::Event>, Error> {
+async fn take(client: &Client, game_id: &str, step: &Step, n: usize, request_id: String) -> Result<Option<Box<v1::Event>>, Error> {
     let game_id = game_id.to_owned();
     let expected_seq = Some(n as u64 + 1);
     match step {

@@ -44,7 +44,7 @@ pub(crate) struct Table {
     /// Whether to ask for receipts.
     with_receipt: bool,
     /// The one that came with the last request.
-    receipt: Option<v1::Receipt>,
+    receipt: Option<Box<v1::Receipt>>,
 }
 
 impl Table {
@@ -186,7 +186,7 @@ impl Table {
     }
 
     /// The receipt that came with the last request, once.
-    pub(crate) const fn take_receipt(&mut self) -> Option<v1::Receipt> {
+    pub(crate) const fn take_receipt(&mut self) -> Option<Box<v1::Receipt>> {
         self.receipt.take()
     }
 
@@ -278,7 +278,7 @@ impl Table {
         }
     }
 
-    async fn did(&mut self, event: Option<v1::Event>) -> Result<(), Error> {
+    async fn did(&mut self, event: Option<Box<v1::Event>>) -> Result<(), Error> {
         if let Some(event) = event.filter(|event| event.seq == self.heard + 1) {
             self.take(&event);
         }

@@ -129,7 +129,7 @@ impl Table {
         let request = v1::RematchRequest { game_id: self.game.game_id.clone(), with_receipt: self.with_receipt };
         let response = self.client.rematch(request).await?;
         self.receipt = response.receipt;
-        Ok(response.game.unwrap_or_default())
+        Ok(*response.game.unwrap_or_default())
     }
 
     /// The seat played here that an offer waits for.
