@@ -294,6 +294,10 @@ async fn batches_never_scan_all_books() {
     database
         .execute("CREATE TABLE book_entry_2127 PARTITION OF book_entry FOR VALUES FROM ('04810000-0000-0000-0000-000000000000') TO ('04820000-0000-0000-0000-000000000000')")
         .await;
+    // With statistics of a table that fits a page, which autovacuum may take at any time, a scan is the right plan.
+    for table in ["book_entry_2127", "book_entry_rest", "game", "due"] {
+        database.execute(&format!("ALTER TABLE {table} SET (autovacuum_enabled = off)")).await;
+    }
     let books = "relname LIKE 'book_entry_%'";
     // The partition was made by looking into the other one.
     let before = scans(&database, books, 0).await;
