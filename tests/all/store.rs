@@ -21,6 +21,7 @@ mod postgres;
 mod racing;
 mod refusals;
 mod replicas;
+mod signed;
 mod snapshots;
 mod sqlite;
 pub(crate) mod wakes;
@@ -108,6 +109,7 @@ fn new_entry(key: GameKey, seq: u32, request: RequestKey) -> NewEntry {
         line,
         state: None,
         due: DueChange::Keep,
+        notary: None,
     }
 }
 

@@ -191,6 +191,7 @@ impl Laid {
             line,
             state: None,
             due: DueChange::Arm(Arms { time, bot: None }),
+            notary: None,
         };
         assert_eq!(store.append(new).await.unwrap(), Append::Stored);
     }

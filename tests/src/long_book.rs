@@ -51,6 +51,7 @@ impl LongBook {
             digest: applied.digest,
             state: None,
             due: DueChange::Keep,
+            notary: None,
         }
     }
 

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `queue` | entries that wait |
 //! | `shift` | a writer, from when it is wanted until it goes |
+//! | `signing` | what a batch has stored is signed together |
 //!
 //! Invariants: a batch has at most one entry a game, since an entry is decided on the one before it; each caller
 //! gets an answer of its own; what was taken in is written whether or not its caller still waits; who is refused for
@@ -14,6 +15,7 @@
 
 mod queue;
 mod shift;
+mod signing;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -158,7 +160,7 @@ impl<W: Writer> Gather<W> {
     async fn write(self: &Arc<Self>, line: W::Line, batch: Batch) -> Option<W::Line> {
         self.counts.batch(batch.entries.len());
         let mut writing = pin!(self.writer.write(line, &batch.entries));
-        let (line, answers) = match timeout(SLOW, &mut writing).await {
+        let (line, mut answers) = match timeout(SLOW, &mut writing).await {
             Ok(written) => written,
             Err(_) => {
                 if self.slow(1) {
@@ -169,6 +171,7 @@ impl<W: Writer> Gather<W> {
                 written
             }
         };
+        signing::sign(&batch.entries, &mut answers);
         for (told, answer) in batch.answers.into_iter().zip(answers) {
             // Whoever does not listen any more has gone away.
             let _ = told.send(answer);

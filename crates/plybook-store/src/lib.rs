@@ -9,6 +9,7 @@
 //! | [`postgres`] | many nodes over one database |
 //! | [`month`] | a month of games, which can have a partition of its own there |
 //! | `gather` | appends of different games travel together |
+//! | [`notary`] | who signs what is stored |
 //! | [`counts`] | how they travelled |
 //! | [`floor`] | what that database can do at most, for benchmarks |
 //! | [`sqlite`] | the embedded default: one file, one node |
@@ -36,6 +37,7 @@ mod gather;
 mod migrations;
 pub mod month;
 pub mod nats;
+pub mod notary;
 pub mod outage;
 mod page;
 pub mod postgres;
@@ -55,6 +57,7 @@ pub use gather::APPENDS_QUEUE;
 pub use migrations::applied::{Standing, Step};
 pub use migrations::schema;
 pub use month::Month;
+pub use notary::Notary;
 pub use outage::Outage;
 pub use postgres::{Form, PackedMonth, Partition, Partitions, Postgres, PostgresOptions, PostgresWakes, floor};
 pub use refused::{Refused, StoredRefusal};

@@ -2,12 +2,14 @@
 //!
 //! Invariant: every key carries the tenant; no answer tells one tenant anything of another.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use plybook_core::book::Link;
 pub use plybook_core::game::State;
-use plybook_core::{Digest, Seed, Seq, Time, Uuid};
+use plybook_core::receipt::SignedHead;
+use plybook_core::{Digest, Receipt, Seed, Seq, Time, Uuid};
 
 use crate::counts::Vitals;
 use crate::credentials::Credentials;
@@ -15,6 +17,7 @@ use crate::due::{Arms, Claimed, DueChange, DueSoon, StoredDue};
 use crate::error::Error;
 pub use crate::feed::{FeedCursor, FeedPage, FeedRow, Heading, Holder};
 pub use crate::foreign::{Foreign, ForeignBook, Import};
+use crate::notary::Notary;
 use crate::outage::Outage;
 use crate::refused::{Refused, StoredRefusal};
 
@@ -103,6 +106,15 @@ pub struct NewEntry {
     pub state: Option<State>,
     /// What it does to its game's rows in the queue of due games, in the same statement.
     pub due: DueChange,
+    /// Who signs it once it is stored, if the caller wants that and the store can.
+    pub notary: Option<Arc<dyn Notary>>,
+}
+
+impl NewEntry {
+    /// What is signed of it.
+    pub const fn head(&self) -> SignedHead {
+        SignedHead { game: self.key.game, seq: self.seq, digest: self.digest }
+    }
 }
 
 /// What came of an append.
@@ -110,6 +122,9 @@ pub struct NewEntry {
 pub enum Append {
     /// The line is durable.
     Stored,
+    /// The same, and signed together with what was stored with it. Who wanted a signature and finds it [`Append::Stored`] alone
+    /// asks the notary himself.
+    Signed(Box<Receipt>),
     /// The same request was answered with this entry before.
     Repeated(StoredEntry),
     /// The request id belongs to another request of this game, answered with this entry.

@@ -186,7 +186,8 @@ pub(crate) async fn run(args: BenchArgs) -> anyhow::Result<()> {
 }
 
 fn as_json(row: &Row) -> Value {
-    let floors: Vec<&str> = if row.name.workload == "bots" { vec![bots::FLOOR] } else { floor::KINDS.to_vec() };
+    let mut floors: Vec<&str> = if row.name.workload == "bots" { vec![bots::FLOOR] } else { floor::KINDS.to_vec() };
+    floors.extend(row.beside.iter().any(|beside| beside.floor.kind.as_deref() == Some(append::UNSIGNED)).then_some(append::UNSIGNED));
     row.as_json(&floors)
 }
 
@@ -243,7 +244,11 @@ impl PlanArgs {
                 let board =
                     if self.from_entry > 1 { Board::with_room(self.board, self.from_entry + ROOM) } else { Board { side: self.board } };
                 for callers in self.levels(&[1, 64, 256]) {
-                    enter(&mut course, site, append::contender(site, callers, board, self.from_entry).await?).await?;
+                    let mut beside = floors(&mut course, site, callers).await?;
+                    if site.receipts() {
+                        beside.push(course.floor(append::unsigned(site, callers, board, self.from_entry).await?));
+                    }
+                    course.subject(append::contender(site, callers, board, self.from_entry).await?, beside);
                 }
             }
             Workload::HotGame => {

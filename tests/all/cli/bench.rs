@@ -1,6 +1,6 @@
 //! `plybook bench`: the shape of its figures, and that nothing of it stays. No time is judged.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 
 use plybook_tests::patience::PATIENCE;
@@ -108,7 +108,13 @@ fn a_file_has_no_statements_to_stand_beside() {
         assert!(row["ratio"]["empty_rpc"].as_f64() > Some(0.0), "{row:#}");
     }
     let ran = run(&[&["bench", "append", "--json", "--receipts"], SHORT, SMALL, &over].concat(), "").ok();
-    assert!(rows(&ran.out).iter().all(|row| row["receipts"] == 1), "{}", ran.out);
+    for row in rows(&ran.out) {
+        assert_eq!(row["receipts"], 1, "{row:#}");
+        assert!(row["ratio"]["without_receipts"].as_f64() > Some(0.0), "{row:#}");
+        assert!(row["floors"]["without_receipts"]["moves_per_s"].as_f64() > Some(0.0), "{row:#}");
+    }
+    let ran = run(&[&["bench", "append", "--receipts"], SHORT, SMALL, &over].concat(), "").ok();
+    assert!(ran.out.contains("\n  without_receipts ") && ran.out.contains("\n  x without_receipts "), "{}", ran.out);
     run(&[&["bench", "cold"], SHORT, SMALL, &over].concat(), "").fails(2, "cold starts a node of its own over a Postgres");
     run(&[&["bench", "append", "--nodes", "2"], SHORT, &over].concat(), "").fails(2, "a file is the store of one node");
 }
@@ -180,6 +186,12 @@ fn what_cannot_be_measured_is_told() {
     run(&["bench", "everything"], "").fails(2, "hot-game");
     let nobody = ports::Nobody::new();
     run(&["bench", "append", "--server", &format!("http://{}", nobody.address())], "").fails(1, "does not answer");
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", other.local_addr().unwrap());
+    std::thread::spawn(move || {
+        other.incoming().flatten().for_each(|mut caller| drop(caller.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")))
+    });
+    run(&["bench", "append", "--server", &url], "").fails(1, "does not answer as a Plybook server does");
     let house = House::open();
     run(&[&["bench", "cold", "--server", &house.node.url()], SHORT].concat(), "").fails(2, "cold starts a node of its own");
 }

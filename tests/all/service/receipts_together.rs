@@ -28,8 +28,9 @@ fn asks(game: &PlayedGame, notation: &str) -> v1::MakeMoveRequest {
     v1::MakeMoveRequest { with_receipt: true, ..game.asks(notation) }
 }
 
-/// Every one holds by itself, whoever it was signed with, and whatever it is signed with when it is asked for again.
-async fn all_hold(local: &Local) {
+/// Every one holds by itself, whoever it was signed with, and whatever it is signed with when it is asked for again. Gives those of
+/// the moves themselves.
+async fn all_hold(local: &Local) -> Vec<Receipt> {
     let wire = local.wire().await;
     let mut games = join_all((0..CALLERS).map(|_| wire.game().into_future())).await;
     let (mut requests, mut kept) = (Vec::new(), Vec::new());
@@ -61,13 +62,15 @@ async fn all_hold(local: &Local) {
         let (_, receipt) = receipt_of(&wire, request.clone()).await;
         assert_eq!((receipt.inclusion.as_ref(), receipt.check(&keys)), (None, Ok(())), "whoever is alone is signed alone");
     }
+    kept
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn callers_at_once_get_receipts_that_hold() {
     all_hold(&signing(over_sqlite().await).await).await;
     let database = postgres::database().await;
-    all_hold(&signing(over_postgres(&database).await).await).await;
+    let kept = all_hold(&signing(over_postgres(&database).await).await).await;
+    assert!(kept.iter().any(|receipt| receipt.inclusion.is_some()), "what one batch stored is signed by one signature");
 }
 
 /// Who goes away takes nobody's receipt along: neither the first, for whom the others wait, nor one of them.

@@ -153,6 +153,7 @@ async fn insist(node: AnyStore, key: GameKey, request: RequestKey) -> (Seq, bool
             Append::Repeated(entry) => return (entry.seq, false),
             Append::Conflict => {}
             Append::Reused(entry) => panic!("{entry:?} answers the same request"),
+            Append::Signed(receipt) => panic!("nobody wanted {receipt}"),
         }
     }
     panic!("always in conflict")

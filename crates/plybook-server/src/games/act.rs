@@ -11,7 +11,7 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use plybook_core::entry::Entry;
 use plybook_core::game::Request;
-use plybook_core::{Rejection, Seq};
+use plybook_core::{Receipt, Rejection, Seq};
 use plybook_store::{GameKey, RequestKey, StoredEntry};
 
 use crate::games::append::Appended;
@@ -30,6 +30,8 @@ pub struct Acted {
     pub stored: StoredEntry,
     /// The same as it was decided; an answer to an earlier copy of the request was read, and may be read again.
     pub entry: Option<Entry>,
+    /// Who wished for one and finds none here asks for it.
+    pub receipt: Option<Box<Receipt>>,
     /// Header and rules of its game.
     pub opened: Arc<Opened>,
     /// Whether an earlier copy of the request made it.
@@ -114,10 +116,8 @@ impl Games {
         if table.answered(id.id).is_some() {
             return Box::pin(self.answer_again(key, id, table)).await.map(Some);
         }
-        if let Some(wish) = wish {
-            // Before anything is appended.
-            wish.signer(table.opened.header.receipts)?;
-        }
+        // Before anything is appended.
+        let notary = wish.map(|wish| wish.notary(table.opened.header.receipts)).transpose()?.flatten();
         let now = self.clock.now();
         let seed = table.own_seed()?;
         let mut decided = step!("decide").in_scope(|| table.game.decide(request, now, &seed));
@@ -134,8 +134,10 @@ impl Games {
             }
             Err(rejection) => return Box::pin(self.reconsider(key, id, rejection, shared, table)).await,
         };
-        match self.append(key, id, &entry, shared, table).await? {
-            Appended::Stored(stored) => Ok(Some(Acted { stored, entry: Some(entry), opened: Arc::clone(&table.opened), repeated: false })),
+        match self.append(key, id, &entry, shared, table, notary).await? {
+            Appended::Stored(stored, receipt) => {
+                Ok(Some(Acted { stored, entry: Some(entry), receipt, opened: Arc::clone(&table.opened), repeated: false }))
+            }
             Appended::Repeated(stored) => Ok(Some(again(stored, table))),
             Appended::Reused(stored) => Err(reused(&stored, table)),
             Appended::Conflict => {
@@ -211,5 +213,5 @@ fn answered(stored: StoredEntry, hash: [u8; 32], id: RequestKey, table: &Table) 
 }
 
 fn again(stored: StoredEntry, table: &Table) -> Acted {
-    Acted { stored, entry: None, opened: Arc::clone(&table.opened), repeated: true }
+    Acted { stored, entry: None, receipt: None, opened: Arc::clone(&table.opened), repeated: true }
 }

@@ -3,10 +3,12 @@
 //! Invariant: what follows from an entry follows from every entry: the table goes on, watchers are told, a snapshot
 //! is offered, what it makes due stands in the queue with it, and a bot that it leaves to move is told.
 
-use plybook_core::Game;
+use std::sync::Arc;
+
 use plybook_core::entry::{Body, Entry};
 use plybook_core::game::State;
-use plybook_store::{Append, DueChange, GameKey, NewEntry, RequestKey, StoredEntry, Wake};
+use plybook_core::{Game, Receipt};
+use plybook_store::{Append, DueChange, GameKey, NewEntry, Notary, RequestKey, StoredEntry, Wake};
 use tracing::Instrument as _;
 
 use crate::games::reminder::{self, Turn};
@@ -17,8 +19,8 @@ use crate::telemetry::{self, step};
 
 /// What came of it.
 pub(super) enum Appended {
-    /// It is stored, as this.
-    Stored(StoredEntry),
+    /// It is stored, as this, and signed, if that was wanted and the store could.
+    Stored(StoredEntry, Option<Box<Receipt>>),
     /// The same request was answered with this entry before.
     Repeated(StoredEntry),
     /// Another request with this id was answered with this entry.
@@ -36,6 +38,7 @@ impl Games {
         entry: &Entry,
         shared: &SharedTable,
         table: &mut Table,
+        notary: Option<Arc<dyn Notary>>,
     ) -> Result<Appended, Unfit> {
         let line = entry.to_string();
         let (previous, seq) = (table.game.head().digest, entry.seq);
@@ -43,24 +46,24 @@ impl Games {
         let state = state_after(table.game.state(), entry);
         let (before, due) = (Turn::of(&table.game), self.due_change(&table.game, entry)?);
         let stored = StoredEntry { seq, line, digest, request_id: id.id };
-        let new = NewEntry { key, seq, previous, request: id, line: stored.line.clone(), digest, state, due };
-        match self.store.append(new).instrument(step!("append")).await? {
-            Append::Stored => {
-                table.appended(entry, digest, id.id)?;
-                step!("wake").in_scope(|| {
-                    self.hub.committed(key, stored.clone());
-                    self.wakes.publish(Wake { key, seq });
-                });
-                telemetry::count_appended(&table.game, entry);
-                self.weigh(key, shared, table).await;
-                self.offer(key, &table.game);
-                self.moved_on(key, &table.game, before, due);
-                Ok(Appended::Stored(stored))
-            }
-            Append::Repeated(stored) => Ok(Appended::Repeated(stored)),
-            Append::Reused(stored) => Ok(Appended::Reused(stored)),
-            Append::Conflict => Ok(Appended::Conflict),
-        }
+        let new = NewEntry { key, seq, previous, request: id, line: stored.line.clone(), digest, state, due, notary };
+        let receipt = match self.store.append(new).instrument(step!("append")).await? {
+            Append::Stored => None,
+            Append::Signed(receipt) => Some(receipt),
+            Append::Repeated(stored) => return Ok(Appended::Repeated(stored)),
+            Append::Reused(stored) => return Ok(Appended::Reused(stored)),
+            Append::Conflict => return Ok(Appended::Conflict),
+        };
+        table.appended(entry, digest, id.id)?;
+        step!("wake").in_scope(|| {
+            self.hub.committed(key, stored.clone());
+            self.wakes.publish(Wake { key, seq });
+        });
+        telemetry::count_appended(&table.game, entry);
+        self.weigh(key, shared, table).await;
+        self.offer(key, &table.game);
+        self.moved_on(key, &table.game, before, due);
+        Ok(Appended::Stored(stored, receipt))
     }
 
     /// What an entry makes due is only known once it is applied, and the table's own game must not be ahead of the store.

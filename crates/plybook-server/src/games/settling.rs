@@ -61,8 +61,8 @@ impl Games {
             let head = table.game.head().seq;
             let Some(entry) = table.game.settle(now, &outages, &seed) else { return Ok(settled) };
             let id = OwnRequest::Settle(due).key(key, head, taken);
-            match self.append(key, id, &entry, shared, table).await? {
-                Appended::Stored(_) => {
+            match self.append(key, id, &entry, shared, table, None).await? {
+                Appended::Stored(..) => {
                     settled += 1;
                     self.note_settled(key, &entry);
                 }

@@ -4,6 +4,8 @@
 //! Invariant: the position is the one right after the event's own entry, however far the game has
 //! gone on since.
 
+use std::sync::Arc;
+
 use plybook_core::receipt::SignedHead;
 use plybook_proto::v1;
 
@@ -45,8 +47,13 @@ impl Service {
             Some(entry) => replies::event::of(&acted.opened, entry, &acted.stored, &beside),
             None => replies::event::stored(&acted.opened, &acted.stored, &beside)?,
         });
-        let head = SignedHead { game: asked.key.game, seq: acted.stored.seq, digest: acted.stored.digest };
-        let receipt = signed(wish.signer(acted.opened.header.receipts)?, head).await;
+        let receipt = match &acted.receipt {
+            Some(receipt) => Some(Box::new(replies::receipt(receipt))),
+            None => {
+                let head = SignedHead { game: asked.key.game, seq: acted.stored.seq, digest: acted.stored.digest };
+                signed(wish.signer(acted.opened.header.receipts)?.map(Arc::as_ref), head).await
+            }
+        };
         if !wanted.position {
             return Ok(Appended { event, position: None, receipt });
         }

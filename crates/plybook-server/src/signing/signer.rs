@@ -15,6 +15,7 @@ use std::task::Poll;
 use plybook_core::Receipt;
 use plybook_core::limits::HEADS_SIGNED_MAX;
 use plybook_core::receipt::SignedHead;
+use plybook_store::Notary;
 use tokio::sync::oneshot;
 
 use super::SigningKey;
@@ -81,6 +82,12 @@ impl Signer {
             // Whoever went away meanwhile wants none.
             let _ = one.caller.send(receipt);
         }
+    }
+}
+
+impl Notary for Signer {
+    fn receipts(&self, heads: &[SignedHead]) -> Vec<Receipt> {
+        self.key.receipts(heads)
     }
 }
 

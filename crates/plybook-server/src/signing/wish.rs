@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use plybook_core::header::Receipts;
+use plybook_store::Notary;
 
 use super::{Keys, Signer};
 use crate::refusal::Refusal;
@@ -26,11 +27,16 @@ impl ReceiptWish {
     }
 
     /// Who signs what is appended to a game of this policy, where that is wanted.
-    pub fn signer(&self, policy: Receipts) -> Result<Option<&Signer>, Refusal> {
+    pub fn signer(&self, policy: Receipts) -> Result<Option<&Arc<Signer>>, Refusal> {
         if !self.asked && policy != Receipts::Always {
             return Ok(None);
         }
-        self.signer.as_deref().map(Some).ok_or(Refusal::ReceiptsUnavailable)
+        self.signer.as_ref().map(Some).ok_or(Refusal::ReceiptsUnavailable)
+    }
+
+    /// The same, for a store that signs what it stores.
+    pub fn notary(&self, policy: Receipts) -> Result<Option<Arc<dyn Notary>>, Refusal> {
+        Ok(self.signer(policy)?.map(|signer| Arc::clone(signer) as Arc<dyn Notary>))
     }
 }
 

@@ -180,6 +180,7 @@ mod tests {
             digest: Digest([0; 32]),
             state: None,
             due: DueChange::Keep,
+            notary: None,
         }
     }
 

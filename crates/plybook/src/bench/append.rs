@@ -14,29 +14,42 @@ use super::load::{self, Asked, Caller};
 use super::site::Site;
 use super::slice::Slice;
 
+/// The floor of moves that ask for receipts: the same moves without.
+pub(super) const UNSIGNED: &str = "without_receipts";
+
 /// Moves on many games, by so many callers; each game is measured from its entry `from` on.
 pub(super) async fn contender(site: &Site, callers: usize, board: Board, from: u32) -> anyhow::Result<Box<dyn Contender>> {
-    let receipts = site.receipts();
+    let append = append(site, callers, board, from, site.receipts()).await?;
+    let games = (append.players.len() * append.games) as u64;
+    let name = Name::new("append", callers, Unit::Moves).with("games", games).with("board", board.side.into());
+    let name = if from > 1 { name.with("from_entry", from.into()) } else { name };
+    let name = if append.receipts { name.with("receipts", 1) } else { name };
+    Ok(Box::new(Append { name, ..append }))
+}
+
+/// The same moves, of which none asks for a receipt, for those to stand beside of which each does.
+pub(super) async fn unsigned(site: &Site, callers: usize, board: Board, from: u32) -> anyhow::Result<Box<dyn Contender>> {
+    Ok(Box::new(append(site, callers, board, from, false).await?))
+}
+
+async fn append(site: &Site, callers: usize, board: Board, from: u32, receipts: bool) -> anyhow::Result<Append> {
     let player = |line| Player { line, board, from, receipts, games: Vec::new(), turn: 0, ready: Vec::new(), made: 0 };
     let players = site.lines(callers).await?.into_iter().map(player).collect();
-    Ok(Box::new(Append { players, games: site.games_a_caller(), board, from, receipts }))
+    let name = Name::new("floor", callers, Unit::Moves).kind(UNSIGNED);
+    Ok(Append { name, players, games: site.games_a_caller(), receipts })
 }
 
 struct Append {
+    name: Name,
     players: Vec<Player>,
     games: usize,
-    board: Board,
-    from: u32,
     receipts: bool,
 }
 
 #[async_trait]
 impl Contender for Append {
     fn name(&self) -> Name {
-        let games = (self.players.len() * self.games) as u64;
-        let name = Name::new("append", self.players.len(), Unit::Moves).with("games", games).with("board", self.board.side.into());
-        let name = if self.from > 1 { name.with("from_entry", self.from.into()) } else { name };
-        if self.receipts { name.with("receipts", 1) } else { name }
+        self.name.clone()
     }
 
     /// Games that are over are replaced, and as many more lie ready as will be.

@@ -17,6 +17,7 @@ use super::wire::Wire;
 /// Callers that share a connection.
 pub(super) const CALLERS_A_CONNECTION: usize = 64;
 const CONNECT_WITHIN: Duration = Duration::from_secs(30);
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
 /// A caller's way to a node. Answers come unpacked: the generator shares the cores with what it measures.
 #[derive(Clone, Debug)]
@@ -42,7 +43,13 @@ pub(super) async fn lines(urls: &[String], callers: usize, a_connection: usize) 
             let to: Uri = url.parse().with_context(|| format!("{url} is no address"))?;
             let wire = timeout(CONNECT_WITHIN, Wire::open(&to)).await.map_err(|_| anyhow!("no answer within {CONNECT_WITHIN:?}"));
             let wire = wire.and_then(|wire| wire.map_err(anyhow::Error::from_boxed)).with_context(|| format!("{url} does not answer"))?;
-            open.push(Line { games: GameServiceClient::new(wire.clone()), audit: AuditServiceClient::new(wire) });
+            let mut line = Line { games: GameServiceClient::new(wire.clone()), audit: AuditServiceClient::new(wire) };
+            // Whoever takes connections need not be a node: told now, and not in the middle of a run.
+            let answered = timeout(ANSWER_WITHIN, line.empty_call()).await;
+            answered
+                .unwrap_or_else(|_| Err(anyhow!("no answer within {ANSWER_WITHIN:?}")))
+                .with_context(|| format!("{url} does not answer as a Plybook server does"))?;
+            open.push(line);
         }
     }
     Ok(open.into_iter().cycle().take(callers).collect())

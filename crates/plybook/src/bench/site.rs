@@ -49,7 +49,7 @@ pub(super) struct SiteArgs {
     /// Games that a caller plays in turn, where it has games of its own
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     games: u32,
-    /// Every move of append asks for a receipt; nodes of the run's own have a key for it
+    /// Every move of append asks for a receipt, and stands beside the same moves without; nodes of the run's own have a key for it
     #[arg(long)]
     receipts: bool,
 }

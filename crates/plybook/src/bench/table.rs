@@ -2,6 +2,7 @@
 //!
 //! Invariant: a cell that could not be measured is a dash.
 
+use super::append::UNSIGNED;
 use super::floor::KINDS;
 use super::row::{Figures, Row};
 
@@ -21,7 +22,10 @@ pub(super) fn table(rows: &[Row]) -> Vec<String> {
             let label = format!("  {}", beside.floor.kind.as_deref().unwrap_or_default());
             cells.push(line(label, row, &beside.figures, beside.floor.unit.plural(), [(); 3].map(|()| String::new())));
         }
-        let more: Vec<String> = row.more.iter().map(|(name, figure)| format!("{name} {}", number(Some(*figure)))).collect();
+        let mut more: Vec<String> = row.more.iter().map(|(name, figure)| format!("{name} {}", number(Some(*figure)))).collect();
+        // A floor of this workload alone has no column.
+        let own = row.beside.iter().find(|beside| beside.floor.kind.as_deref() == Some(UNSIGNED));
+        more.extend(own.map(|beside| format!("x {UNSIGNED} {}", number(beside.ratio))));
         if !more.is_empty() {
             let mut note = [(); 9].map(|()| String::new());
             note[0] = format!("  {}", more.join(", "));

@@ -1,0 +1,25 @@
+//! What a batch has stored is signed together, before anybody is told.
+//!
+//! Invariant: who wants a signature gets one if and only if his entry was stored by this batch; each by his own notary.
+
+use std::sync::Arc;
+
+use plybook_core::receipt::SignedHead;
+
+use super::Answer;
+use crate::store::{Append, NewEntry};
+
+/// Signs for those who want it, and puts the receipts in their answers.
+pub(super) fn sign(entries: &[NewEntry], answers: &mut [Answer]) {
+    let wanted = |at: &usize| entries[*at].notary.is_some() && matches!(answers[*at], Ok(Append::Stored));
+    let mut unsigned: Vec<usize> = (0..entries.len().min(answers.len())).filter(wanted).collect();
+    while let Some(notary) = unsigned.first().and_then(|at| entries[*at].notary.as_ref()) {
+        let same = |at: &usize| entries[*at].notary.as_ref().is_some_and(|other| Arc::ptr_eq(other, notary));
+        let (its, others): (Vec<usize>, Vec<usize>) = unsigned.into_iter().partition(same);
+        let heads: Vec<SignedHead> = its.iter().map(|at| entries[*at].head()).collect();
+        for (at, receipt) in its.into_iter().zip(notary.receipts(&heads)) {
+            answers[at] = Ok(Append::Signed(Box::new(receipt)));
+        }
+        unsigned = others;
+    }
+}
