@@ -47,9 +47,7 @@ impl Course {
         let slice = (lasts / slices).max(SLICE_AT_LEAST);
         let mut measured: Vec<Vec<Slice>> = vec![Vec::new(); many];
         for round in 0..=rounds {
-            for turn in 0..many {
-                // Nobody is always behind the same one.
-                let place = (turn + round as usize) % many;
+            for place in order(many, round as usize) {
                 let one = one_slice(self.contenders[place].as_mut(), site, slice).await?;
                 if round > 0 {
                     measured[place].push(one);
@@ -64,6 +62,13 @@ impl Course {
     }
 }
 
+/// Who comes after whom in a round: everybody begins in turn, and every other round goes the way of the one before backwards. What one
+/// leaves behind, such as a disk that is still busy, befalls the two beside it alike.
+fn order(many: usize, round: usize) -> impl Iterator<Item = usize> {
+    let place = move |turn: usize| if round.is_multiple_of(2) { turn } else { many - 1 - turn };
+    (0..many).map(move |turn| (place(turn) + round / 2) % many)
+}
+
 async fn one_slice(contender: &mut dyn Contender, site: Option<&Site>, lasts: Duration) -> anyhow::Result<Slice> {
     contender.ready(lasts).await?;
     let Some(floor) = site.and_then(Site::floor) else { return contender.slice(lasts).await };
@@ -72,4 +77,28 @@ async fn one_slice(contender: &mut dyn Contender, site: Option<&Site>, lasts: Du
     slice.wal_bytes = Some(floor.wal_bytes().await?.saturating_sub(wal));
     slice.book_bytes = Some(floor.book_bytes().await?.saturating_sub(books));
     Ok(slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::order;
+
+    #[test]
+    fn nobody_is_always_behind_the_same_one() {
+        for many in 2..8 {
+            let (mut first, mut behind) = (HashMap::new(), HashMap::new());
+            for round in 0..2 * many {
+                let order: Vec<usize> = order(many, round).collect();
+                let mut all = order.clone();
+                all.sort_unstable();
+                assert!(all.into_iter().eq(0..many), "everybody once: {order:?}");
+                *first.entry(order[0]).or_insert(0) += 1;
+                order.windows(2).for_each(|two| *behind.entry((two[0], two[1])).or_insert(0) += 1);
+            }
+            assert!((0..many).all(|one| first.get(&one) == Some(&2)), "{many}: {first:?}");
+            assert!(behind.iter().all(|((one, other), times)| behind.get(&(*other, *one)) == Some(times)), "{many}: {behind:?}");
+        }
+    }
 }
