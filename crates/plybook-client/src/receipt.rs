@@ -24,7 +24,7 @@ use plybook_proto::v1;
 /// let line = format!("receipt 0190f3b2-6c1e-7cc3-98c4-dc0c0c07398f 5 {digest} 21fe31dfa154a261 {signature}");
 /// assert_eq!(receipt::line(&kept), line);
 ///
-/// kept.inclusion = Some(v1::Inclusion { leaf_index: 2, tree_size: 4, path: vec![vec![0x12; 32], vec![0x34; 32]] });
+/// kept.inclusion = Some(v1::Inclusion { leaf_index: 2, tree_size: 4, path: vec![vec![0x12; 32].into(), vec![0x34; 32].into()] });
 /// assert_eq!(receipt::line(&kept), format!("{line} leaf 2 of 4 {},{}", "12".repeat(32), "34".repeat(32)));
 /// ```
 pub fn line(receipt: &v1::Receipt) -> String {

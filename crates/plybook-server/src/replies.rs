@@ -12,8 +12,9 @@ pub mod position;
 pub mod ruleset;
 pub mod terms;
 
+use bytes::Bytes;
 use plybook_core::receipt::Inclusion;
-use plybook_core::{Action, Outcome, Receipt, Seat, SeatSet, Time};
+use plybook_core::{Action, Digest, Outcome, Receipt, Seat, SeatSet, Time};
 use plybook_proto::v1;
 
 /// A time.
@@ -65,9 +66,7 @@ pub fn receipt(receipt: &Receipt) -> v1::Receipt {
 }
 
 fn inclusion(inclusion: &Inclusion) -> v1::Inclusion {
-    v1::Inclusion {
-        leaf_index: inclusion.index(),
-        tree_size: inclusion.size(),
-        path: inclusion.path().iter().map(|digest| digest.0.to_vec()).collect(),
-    }
+    let nodes = Bytes::from(inclusion.path().iter().map(|digest| digest.0).collect::<Vec<_>>().into_flattened());
+    let path = nodes.chunks_exact(size_of::<Digest>()).map(|node| nodes.slice_ref(node)).collect();
+    v1::Inclusion { leaf_index: inclusion.index(), tree_size: inclusion.size(), path }
 }

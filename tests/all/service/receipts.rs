@@ -34,8 +34,10 @@ pub(super) async fn served(wire: &Wire) -> PublicKeys {
 
 /// A receipt as a client reads it; what it keeps as text is the same.
 pub(super) fn read(receipt: &v1::Receipt) -> Receipt {
-    let digest = |bytes: &Vec<u8>| Digest(bytes.as_slice().try_into().unwrap());
-    let place = |place: &v1::Inclusion| Inclusion::new(place.leaf_index, place.tree_size, place.path.iter().map(digest).collect()).unwrap();
+    let digest = |bytes: &[u8]| Digest(bytes.try_into().unwrap());
+    let place = |place: &v1::Inclusion| {
+        Inclusion::new(place.leaf_index, place.tree_size, place.path.iter().map(|node| digest(node)).collect()).unwrap()
+    };
     let read = Receipt {
         game: Uuid::try_parse(&receipt.game_id).unwrap(),
         seq: Seq(u32::try_from(receipt.seq).unwrap()),

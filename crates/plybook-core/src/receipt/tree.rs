@@ -35,8 +35,9 @@ impl Tree {
     /// The nodes beside the way from a leaf to the root, from below; `None` where there is no such leaf.
     pub fn path(&self, index: usize) -> Option<Vec<Digest>> {
         self.levels.first()?.get(index)?;
-        let beside = self.levels.iter().enumerate().filter_map(|(height, level)| level.get((index >> height) ^ 1));
-        Some(beside.copied().collect())
+        let mut path = Vec::with_capacity(self.levels.len() - 1);
+        path.extend(self.levels.iter().enumerate().filter_map(|(height, level)| level.get((index >> height) ^ 1)));
+        Some(path)
     }
 
     /// Where a head stands, if this is a tree of heads that are signed together.
