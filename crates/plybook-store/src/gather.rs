@@ -159,22 +159,25 @@ impl<W: Writer> Gather<W> {
     /// Writes a batch and tells everybody. Where it takes long, another writer goes on with those who wait.
     async fn write(self: &Arc<Self>, line: W::Line, batch: Batch) -> Option<W::Line> {
         self.counts.batch(batch.entries.len());
-        let mut writing = pin!(self.writer.write(line, &batch.entries));
-        let (line, mut answers) = match timeout(SLOW, &mut writing).await {
-            Ok(written) => written,
-            Err(_) => {
-                if self.slow(1) {
-                    self.begin();
+        let (line, answers) = {
+            let mut writing = pin!(self.writer.write(line, &batch.entries));
+            match timeout(SLOW, &mut writing).await {
+                Ok(written) => written,
+                Err(_) => {
+                    if self.slow(1) {
+                        self.begin();
+                    }
+                    let written = writing.await;
+                    self.slow(-1);
+                    written
                 }
-                let written = writing.await;
-                self.slow(-1);
-                written
             }
         };
-        signing::sign(&batch.entries, &mut answers);
-        for (told, answer) in batch.answers.into_iter().zip(answers) {
-            // Whoever does not listen any more has gone away.
-            let _ = told.send(answer);
+        if signing::is_wanted(&batch.entries) {
+            // Later than the next batch, which the database begins meanwhile.
+            self.tasks.spawn(async move { signing::tell(batch, answers) });
+        } else {
+            batch.tell(answers);
         }
         line
     }

@@ -42,6 +42,16 @@ pub(super) struct Batch {
     pub(super) answers: Vec<oneshot::Sender<Answer>>,
 }
 
+impl Batch {
+    /// Tells each what came of his entry.
+    pub(super) fn tell(self, answers: Vec<Answer>) {
+        for (told, answer) in self.answers.into_iter().zip(answers) {
+            // Whoever does not listen any more has gone away.
+            let _ = told.send(answer);
+        }
+    }
+}
+
 impl Queue {
     /// Whether another writer is to begin, which is counted from now on: where none is at work, where too many wait, and
     /// where all who are at work are held up. One that rests is called instead.

@@ -1,4 +1,4 @@
-//! What a batch has stored is signed together, before anybody is told.
+//! What a batch has stored is signed together, before anybody of it is told.
 //!
 //! Invariant: who wants a signature gets one if and only if his entry was stored by this batch; each by his own notary.
 
@@ -7,10 +7,22 @@ use std::sync::Arc;
 use plybook_core::receipt::SignedHead;
 
 use super::Answer;
+use super::queue::Batch;
 use crate::store::{Append, NewEntry};
 
+/// Whether anybody wants a signature.
+pub(super) fn is_wanted(entries: &[NewEntry]) -> bool {
+    entries.iter().any(|entry| entry.notary.is_some())
+}
+
+/// Signs what was stored, then tells everybody.
+pub(super) fn tell(batch: Batch, mut answers: Vec<Answer>) {
+    sign(&batch.entries, &mut answers);
+    batch.tell(answers);
+}
+
 /// Signs for those who want it, and puts the receipts in their answers.
-pub(super) fn sign(entries: &[NewEntry], answers: &mut [Answer]) {
+fn sign(entries: &[NewEntry], answers: &mut [Answer]) {
     let wanted = |at: &usize| entries[*at].notary.is_some() && matches!(answers[*at], Ok(Append::Stored));
     let mut unsigned: Vec<usize> = (0..entries.len().min(answers.len())).filter(wanted).collect();
     while let Some(notary) = unsigned.first().and_then(|at| entries[*at].notary.as_ref()) {
