@@ -174,7 +174,7 @@ impl<W: Writer> Gather<W> {
             }
         };
         if signing::is_wanted(&batch.entries) {
-            // Later than the next batch, which the database begins meanwhile.
+            // In its turn, which comes when this writer waits for its next batch.
             self.tasks.spawn(async move { signing::tell(batch, answers) });
         } else {
             batch.tell(answers);

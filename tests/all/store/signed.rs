@@ -105,6 +105,36 @@ async fn each_is_signed_by_its_own_notary() {
     }
 }
 
+/// Loses its head.
+#[derive(Debug)]
+struct Panics;
+
+impl Notary for Panics {
+    fn receipts(&self, _: &[SignedHead]) -> Vec<Receipt> {
+        panic!("a notary of a test");
+    }
+}
+
+#[tokio::test]
+async fn whatever_a_notary_does_everybody_is_told() {
+    let (database, pen) = (database().await, Pen::new(1));
+    let store = database.store().await;
+    let entries = games(&store, 30).await.into_iter().map(|key| new_entry(key, 2, request(1)));
+    let entries = entries.enumerate().map(|(at, entry)| match at % 3 {
+        0 => NewEntry { notary: Some(Arc::new(Panics)), ..entry },
+        1 => pen.signs(entry),
+        _ => entry,
+    });
+    let entries: Vec<_> = entries.collect();
+    for (at, answer) in at_once(&store, &entries).await.into_iter().enumerate() {
+        if at % 3 == 1 {
+            assert_eq!(pen.together(&receipt(answer)), 10);
+        } else {
+            assert_eq!(answer, Append::Stored, "{at}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn whoever_is_alone_is_signed_alone() {
     let (database, pen) = (database().await, Pen::new(1));

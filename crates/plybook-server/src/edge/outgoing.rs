@@ -21,10 +21,10 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Bytes that are held. An answer to a move has some 600.
-const MOST: usize = 32 * 1024;
-/// A write of so many says that h2's buffer was full: it has 16 KiB, of which it wants 1,033 bytes for one frame more.
-const FULL: usize = 15 * 1024;
+/// Bytes that are held: two of the largest frames that peers take unasked, with their heads. An answer to a move has some 600.
+const MOST: usize = 33 * 1024;
+/// A write of so many may say that h2's buffer was full: it has 16 KiB, of which it wants 1,033 bytes for one frame more.
+const FULL: usize = 16 * 1024 - 1_033 + 1;
 /// Memory that stays with a connection for what it sends next.
 const KEPT: usize = 4 * 1024;
 

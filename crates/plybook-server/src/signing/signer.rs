@@ -1,6 +1,7 @@
 //! What signs receipts: those who ask at the same time are signed together.
 //!
-//! Callers whose moves were appended together come here together. Whoever comes first lets the others have their turn
+//! What one batch of a store stores is signed by it; here come creations, repeated requests and the entries of stores that append one by
+//! one. Whoever comes first lets the others have their turn
 //! once, then signs for all who came meanwhile; a signature costs far more than a place in a tree.
 //!
 //! Invariants: nobody waits for a timer, and nobody for who may come; whoever is alone is signed alone. A caller who goes

@@ -1,7 +1,9 @@
 //! What a batch has stored is signed together, before anybody of it is told.
 //!
-//! Invariant: who wants a signature gets one if and only if his entry was stored by this batch; each by his own notary.
+//! Invariants: nobody's entry is shown to a notary but what this batch has stored, each to his own; whatever a notary does, everybody is told
+//! what came of his entry.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use plybook_core::receipt::SignedHead;
@@ -29,7 +31,9 @@ fn sign(entries: &[NewEntry], answers: &mut [Answer]) {
         let same = |at: &usize| entries[*at].notary.as_ref().is_some_and(|other| Arc::ptr_eq(other, notary));
         let (its, others): (Vec<usize>, Vec<usize>) = unsigned.into_iter().partition(same);
         let heads: Vec<SignedHead> = its.iter().map(|at| entries[*at].head()).collect();
-        for (at, receipt) in its.into_iter().zip(notary.receipts(&heads)) {
+        // One that panics leaves its callers what is stored, and whatever they then do about a signature.
+        let receipts = catch_unwind(AssertUnwindSafe(|| notary.receipts(&heads))).unwrap_or_default();
+        for (at, receipt) in its.into_iter().zip(receipts) {
             answers[at] = Ok(Append::Signed(Box::new(receipt)));
         }
         unsigned = others;

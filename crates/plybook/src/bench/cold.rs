@@ -64,9 +64,8 @@ impl Contender for Cold {
 
     async fn ready(&mut self, _: Duration) -> anyhow::Result<()> {
         let node = self.again.node().await?;
-        let mut open = lines(&[node.url().to_owned()], self.callers, CALLERS_A_CONNECTION).await?;
-        // The connections and the pool are warm; the games are not.
-        open.first_mut().context("there is no caller")?.empty_call().await?;
+        // They have had an answer each: the connections are warm, the games are not.
+        let open = lines(&[node.url().to_owned()], self.callers, CALLERS_A_CONNECTION).await?;
         self.node = Some(node);
         self.strangers = open.into_iter().map(|line| Stranger { line, shelf: self.shelf.clone(), seen: Vec::new() }).collect();
         Ok(())

@@ -63,7 +63,7 @@ impl Course {
 }
 
 /// Who comes after whom in a round: everybody begins in turn, and every other round goes the way of the one before backwards. What one
-/// leaves behind, such as a disk that is still busy, befalls the two beside it alike.
+/// leaves behind, such as a disk that is still busy, befalls the two beside it alike, but for a round that is left over.
 fn order(many: usize, round: usize) -> impl Iterator<Item = usize> {
     let place = move |turn: usize| if round.is_multiple_of(2) { turn } else { many - 1 - turn };
     (0..many).map(move |turn| (place(turn) + round / 2) % many)
