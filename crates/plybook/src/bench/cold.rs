@@ -5,7 +5,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::Context as _;
 use async_trait::async_trait;
 
 use super::contender::{Contender, Name, Unit};
