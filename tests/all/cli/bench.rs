@@ -191,7 +191,8 @@ fn what_cannot_be_measured_is_told() {
     std::thread::spawn(move || {
         other.incoming().flatten().for_each(|mut caller| drop(caller.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")))
     });
-    run(&["bench", "append", "--server", &url], "").fails(1, "does not answer as a Plybook server does");
+    let refused = run(&["bench", "append", "--server", &url], "").fails(1, "does not answer as a Plybook server does");
+    assert!(!refused.err.contains('{'), "in words: {}", refused.err);
     let house = House::open();
     run(&[&["bench", "cold", "--server", &house.node.url()], SHORT].concat(), "").fails(2, "cold starts a node of its own");
 }
